@@ -263,7 +263,7 @@ def test_a_long_text_without_a_server_is_rejected_early() -> None:
             yield b"All work and no play makes Jack a dull boy.\n" * 1000
 
     with pytest.raises(CaptureError, match="without any line of a server"):
-        list(captures.read_parts([prose()]))  # type: ignore[arg-type]
+        list(captures.read_parts([prose()]))  # type: ignore[list-item]
 
 
 def test_a_log_without_a_match_has_no_matches(tmp_path: Path) -> None:
