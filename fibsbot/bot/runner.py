@@ -19,8 +19,8 @@ from fibsbot.bot.driver import Driver
 from fibsbot.bot.events_and_actions import ConnectionLost, End, Event, FinishRequested, QuitRequested, Record
 from fibsbot.bot.login import Registration
 from fibsbot.bot.settings import RunSettings
+from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
-from fibsbot.client.settings import Backoff
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import password_hidden
 from fibsbot.strategies.base import Strategy

@@ -3,5 +3,6 @@
 The modules:
 
     connection.py one connection, the only user of telnetlib3
-    settings.py   TLS and pauses, without slow imports
+    backoff.py    the pauses between attempts to connect
+    settings.py   the settings of all these, without slow imports
 """

@@ -29,8 +29,8 @@ from fibsbot.bot.events_and_actions import (
 )
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
 from fibsbot.bot.settings import RunSettings
+from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import ConnectionFailedError
-from fibsbot.client.settings import Backoff
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent

@@ -25,7 +25,8 @@ from fibs_protocol.words import Departure
 from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.settings import ChatSettings
-from fibsbot.client.settings import Backoff, BackoffSettings
+from fibsbot.client.backoff import Backoff
+from fibsbot.client.settings import BackoffSettings
 from fibsbot.server import dispatch, sessions
 from fibsbot.server.accounts import Account
 from fibsbot.server.audience import render

@@ -8,7 +8,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.client.settings import Backoff, BackoffSettings
+from fibsbot.client.backoff import Backoff
+from fibsbot.client.settings import BackoffSettings
 
 
 @given(st.integers(0, 2**32), st.integers(1, 100))
