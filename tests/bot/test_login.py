@@ -218,6 +218,24 @@ def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_
     assert [] == script.hang_ups
 
 
+@pytest.mark.parametrize("warned", [True, False])
+def test_a_login_of_our_own_of_which_we_saw_no_answer_is_not_another_session(warned: bool) -> None:  # noqa: FBT001 - parametrized
+    script = Script().to_lobby()
+    script.wait(10)
+    script.lose(by_server=True)
+    script.connect()
+    script.raw(b"login: ")
+    if warned:
+        script.server("** Warning: You are already logged in.")
+    script.lose(by_server=True)  # the server has let us in at 60
+    script.connect()
+    script.raw(b"login: ")
+    if not warned:
+        script.server("** Warning: You are already logged in.")
+    script.server(f"1 {ME} 60 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
+    assert [] == script.hang_ups
+
+
 def test_another_session_is_recognised_although_we_do_not_know_when_we_have_logged_in() -> None:
     script = Script()
     for _ in range(2):
