@@ -46,8 +46,6 @@ MAX_TRIES: Final = 3
 
 DOUBT_FACTOR: Final = 10
 """Times `patience` in which a server may take once for another login what was our own."""
-SAME_LOGIN_AFTER: Final = 2.0
-"""Seconds after which another login cannot have the same time as ours, which servers state in whole seconds."""
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -60,7 +58,7 @@ class LoginHistory:
     time: int | None = None
     """When we last logged in, by the server's clock, if it has said so."""
     doubted: float | None = None
-    """When the server last took for another login what was our own."""
+    """When the server last took for another login what was our own, or a stranger's of the same second."""
 
 
 @define
@@ -71,8 +69,6 @@ class OtherLogins:
     _history: LoginHistory
     replaced: bool = False
     """Whether the server has said so on this connection."""
-    connected: float = 0.0
-    """When the connection was made."""
     _replaced_unless: int | None = None
     """The server has closed our last connection, and says that we are logged in: by somebody else, unless the last
     login was at this time, our own. Then the server has not noticed the end of that connection."""
@@ -105,8 +101,6 @@ class OtherLogins:
         """Note how the connection ended, if we were logged in; the server may know of a login that we did not see."""
         if self._context.session.state in LOGGED_IN:
             self._history.closed_by_server = by_server
-            if self._context.now < self.connected + SAME_LOGIN_AFTER:
-                self._history.time = None
         elif self._context.session.state is State.AUTHENTICATING:
             self._history.closed_by_server = False
 
@@ -132,7 +126,6 @@ class LoginSequence:
 
     def start(self) -> None:
         """Wait for the prompt on the connection that is made."""
-        self.others.connected = self._context.now
         self._timeouts.start(Awaited.PROMPT)
 
     @property

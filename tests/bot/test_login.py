@@ -208,9 +208,10 @@ def test_a_second_session_of_our_name_is_recognised_after_a_disconnection() -> N
         assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session() -> None:
+@pytest.mark.parametrize("seconds", [0.5, 10])
+def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session(seconds: float) -> None:
     script = Script().to_lobby()  # its `5` line says that we have logged in at 1
-    script.wait(10)
+    script.wait(seconds)
     script.lose(by_server=True)
     script.connect()
     script.raw(b"login: ")
