@@ -19,7 +19,7 @@ from fibsbot.rules.dice import PIPS_PER_ROLL, ROLL_WAYS, ROLLS, Dice
 from fibsbot.rules.errors import RollFirstError
 from fibsbot.rules.game import choices
 from fibsbot.rules.permissions import may_reject_roll, redoubles_left
-from fibsbot.rules.plays import has_choice, legal_plays, resulting_positions
+from fibsbot.rules.plays import check_play, has_choice, legal_plays, resulting_positions
 from fibsbot.rules.ruleset import Part, Ruleset, Turn
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Naming, Owner, Seat, Stage
@@ -215,6 +215,13 @@ class MatchState:
         if isinstance(board, Position):
             return has_choice(board.points, self.dice or (0, 0))
         return len(general_plays.resulting_tables(self.rules, board, self.part)) > 1
+
+    def check_play(self, play: Play) -> Play:
+        """Return a play with its moves in an order in which they can be made; phase MOVE. Raises PlayError."""
+        board = self.board
+        if isinstance(board, Position):
+            return check_play(board, self.dice or (0, 0), play)
+        return general_plays.check_play(self.rules, board, self.part, play)[0]
 
     def board_after(self, play: Play) -> Board:
         """Return the board after a legal play, still with the player's own side first."""

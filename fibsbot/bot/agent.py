@@ -43,7 +43,6 @@ from fibsbot.bot.events_and_actions import (
     QuitRequested,
     SettingsChanged,
     StrategyAnswered,
-    TableKey,
     Woken,
 )
 from fibsbot.bot.invitations import InvitationAttempts, ReceivedInvitations, SentInvitations
@@ -255,7 +254,7 @@ class AgentConnection:
 
     def _on_event(self, event: Event) -> None:
         match event:
-            case StrategyAnswered(key=DecisionKey() | TableKey() as key):
+            case StrategyAnswered(key=DecisionKey() as key):
                 taken = self._decisions.on_answer(key, event.answer, event.fallback)
                 if not taken and not self._seated.on_answer(key, event.answer, event.fallback):
                     self._decisions.on_late_answer(key)
@@ -333,7 +332,8 @@ class AgentConnection:
             return True
         if not stray:
             context.tracked = apply_message(context.tracked, message)
-            if isinstance(message, m.Board) and is_older_board(context.tracked, message.state):
+            last_play = context.tracked.last_play
+            if isinstance(message, m.Board) and last_play and is_older_board(context.tracked, last_play, message.state):
                 session.state = State.MY_ROLL if context.tracked.turn is PlayerSide.PLAYER else State.THEIR_TURN
         if context.tracked.differences:
             self._on_differences(context.tracked.differences)

@@ -13,6 +13,7 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.tracked_match import (
     Difference,
     EarlyBoard,
+    LastPlay,
     PlayerSide,
     TrackedMatch,
     cannot_move,
@@ -92,12 +93,10 @@ def _shown_board(board: BoardState) -> ShownBoard:
     return ShownBoard(board, match_state(board, owner=owner), owner, turn, None if dice == (0, 0) else dice)
 
 
-def is_older_board(tracked: TrackedMatch, board: BoardState) -> bool:
+def is_older_board(tracked: TrackedMatch, last: LastPlay, board: BoardState) -> bool:
     """Whether a board, taken already, is older than the last play, so that it does not show who is on turn now."""
-    last = tracked.last_play
     return (
-        last is not None
-        and board.player == tracked.player
+        board.player == tracked.player
         and board.turn is not None
         and not board.double_pending
         and turn_of_board(board) is last.side

@@ -21,7 +21,7 @@ from fibs_protocol.grammar import write_command
 from fibs_protocol.messages import Message, Refusal
 from fibs_protocol.session import State
 from fibsbot.bot.context import AgentContext, Timer, feature_of
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Send
+from fibsbot.bot.events_and_actions import DecisionKey, Send
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, awaited_of
 from fibsbot.match import Phase
 
@@ -111,7 +111,7 @@ class QueuedCommand:
     """A command, and the decision that it carries out, if any."""
 
     command: Command
-    key: AnyDecisionKey | None = None
+    key: DecisionKey | None = None
 
 
 @frozen
@@ -191,7 +191,7 @@ class CommandQueue:
         """Whether all that the server has said to a command has come; `place` was `sent_count` when it was sent."""
         return self._reached > place
 
-    def send(self, command: Command, key: AnyDecisionKey | None = None) -> None:
+    def send(self, command: Command, key: DecisionKey | None = None) -> None:
         """Queue a command unless it is already pending."""
         queued = QueuedCommand(command, key)
         if queued == self.in_flight or queued in self._waiting:
@@ -271,7 +271,7 @@ class CommandQueue:
         self._reached = self._open_times.popleft()[0]
         return self._reached < self.sent_count
 
-    def keep_only(self, key: AnyDecisionKey | None) -> None:
+    def keep_only(self, key: DecisionKey | None) -> None:
         """Drop the commands of all decisions except the open one; one in flight is finished, as it has been answered.
 
         An opponent's offer to resign answers nothing: the server refuses, in another line, what comes after it.

@@ -65,7 +65,7 @@ class MatchProgress:
         if tracked.table is not None:
             shown: Hashable = tracked.table
         elif tracked.state is not None:
-            shown = tracked.state.score, tracked.state.position.points, tracked.state.cube
+            shown = tracked.state.score, tracked.state.board, tracked.state.cube
         else:
             return
         situation = tracked.game, shown, tracked.turn

@@ -25,12 +25,11 @@ from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedComman
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.current_match import Matches
 from fibsbot.bot.decisions import LOST_QUESTION, AnswerDetails, DecisionCommand, DecisionStage, PendingDecision
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey, TableKey
+from fibsbot.bot.events_and_actions import Ask, DecisionKey
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.evolve import evolve
-from fibsbot.games.text import format_table
 from fibsbot.match import Phase
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import StrategyAnswer, last_resort_answer
@@ -70,11 +69,16 @@ class DecisionFlow:
     _queue: CommandQueue
     _matches: Matches
     _recovery: Recovery
-    _decisions: dict[AnyDecisionKey, PendingDecision] = field(factory=dict)
+    _decisions: dict[DecisionKey, PendingDecision] = field(factory=dict)
     _open: PendingDecision | None = None
-    _key: AnyDecisionKey | None = None
-    """The key that followed from `_key_source`."""
     _key_source: tuple[TrackedMatch, State, int, bool] | None = None
+    """What the next three were found by last."""
+    _key: DecisionKey | None = None
+    """The key of the open decision."""
+    _lines: decisions.GameLines = decisions.BOARD_LINES
+    """Those that show the match."""
+    _is_won: bool = False
+    """Whether somebody has all points of the match."""
     _questions_open: int = 0
     _cube_closed: int | None = None
     """The turn on which the server has refused a double."""
@@ -256,7 +260,7 @@ class DecisionFlow:
                 decision.stage = DecisionStage.REFUSED
         elif reply.text in refused:
             replies = (
-                decisions.command_for(decision.key, PlayAnswer(play), decision.direction)
+                decisions.command_for(decision.state, PlayAnswer(play), decision.lines, decision.direction)
                 for play in decisions.plays_of(decision)
             )
             another = next((other for other in replies if other.text not in refused), None)
@@ -272,9 +276,10 @@ class DecisionFlow:
 
     def step(self) -> None:
         """Find the decision that is open now, and take its next step."""
-        match_over = self._matches.current is not None and self._context.tracked.final_score is not None
+        key = self._open_key()
+        match_over = self._matches.current is not None and self._is_won
         suspended = match_over or self._recovery.leave_reason is not None
-        key = None if suspended else self._open_key()
+        key = None if suspended else key
         self._queue.keep_only(key)
         last = self._open
         if last and last.key.phase is Phase.RESIGNED and not suspended and self._opponent_played_on(last, key):
@@ -304,48 +309,45 @@ class DecisionFlow:
             awaited = Awaited.DECISION
         self._recovery.watch(decision.situation, awaited, match_over=match_over)
 
-    def _opponent_played_on(self, last: PendingDecision, key: AnyDecisionKey | None) -> bool:
+    def _opponent_played_on(self, last: PendingDecision, key: DecisionKey | None) -> bool:
         """Whether the opponent has played on before we answered an offer to resign."""
         later = key is None or (key.phase is not Phase.RESIGNED and key.game == last.key.game)
         unanswered = not last.attempts and last.key in self._decisions
         return later and unanswered and self._context.session.state in decisions.RESIGNATION_WAITS_STATES
 
-    def _open_key(self) -> AnyDecisionKey | None:
+    def _open_key(self) -> DecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
         context, pending = self._context, self._resignation_pending
         source = context.tracked, context.session.state, self._matches.progress.resign_from, pending
         if source != self._key_source:
-            self._key_source, self._key = source, decisions.open_decision_key(*source[:3], resignation_pending=pending)
+            self._key_source, self._is_won = source, context.tracked.final_score is not None
+            self._lines = decisions.BOARD_LINES if context.tracked.table is None else decisions.TABLE_LINES
+            self._key = self._lines.open_key(*source)
         return self._key
 
-    def _begin(self, key: AnyDecisionKey) -> PendingDecision:
+    def _begin(self, key: DecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
         if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
-        closed = self._cube_closed == tracked.turn_count
-        if isinstance(key, TableKey):
-            state = decisions.state_of_line(key)
-            direction, resigned_points = 1, state.resignation_points
-            closed = closed or not key.position.may_double
-        else:
-            state = tracked.decision_state(key.phase)
-            direction, resigned_points = tracked.direction or -1, tracked.resigned_points
-        decision = PendingDecision(key, direction, context.now, state)
-        answer = decisions.obvious_answer(state, resigned_points)
+        lines = self._lines
+        state = lines.state(tracked, key.phase)
+        closed = self._cube_closed == tracked.turn_count or (tracked.table is not None and not tracked.table.may_double)
+        decision = PendingDecision(key, lines, tracked.direction or -1, context.now, state)
+        answer = decisions.obvious_answer(state, state.resignation_points)
         question = decisions.question_for(
             state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
         )
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)
-            self._set_reply(decision, decisions.command_for(key, answer, decision.direction))
+            self._set_reply(decision, decisions.command_for(state, answer, lines, decision.direction))
             return decision
         decision.question = question
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
+    def on_answer(self, key: DecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Accept the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decisions.get(key)
         if decision is None or decision.stage is not DecisionStage.ASKED or decision.question is None:
@@ -357,7 +359,7 @@ class DecisionFlow:
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
-        reply = decisions.command_for(key, answer, decision.direction)
+        reply = decisions.command_for(decision.state, answer, decision.lines, decision.direction)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
         seconds = round(self._context.now - decision.seen, 6)
@@ -374,7 +376,7 @@ class DecisionFlow:
         decision.stage = DecisionStage.ASKED
         self.on_answer(decision.key, last_resort_answer(decision.question), LOST_QUESTION)
 
-    def on_late_answer(self, key: AnyDecisionKey) -> None:
+    def on_late_answer(self, key: DecisionKey) -> None:
         """Count an answer of the strategy to a decision that is no longer open."""
         self._questions_open = max(self._questions_open - 1, 0)
         self._context.counters.late_answers += 1
@@ -399,11 +401,7 @@ class DecisionFlow:
             phase=key.phase.value,
             game=key.game,
             turn=key.turn,
-            **(
-                {"xgid": decisions.xgid_of(decision.state)}
-                if isinstance(key, DecisionKey)
-                else {"table": format_table(decision.state.sides), "rules": decision.state.rules.full_name}
-            ),
+            **decision.lines.record(decision.state),
             dice=key.dice,
             offer=key.offer,
             answer=decision.reply.text,

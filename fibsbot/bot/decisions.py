@@ -1,34 +1,33 @@
 """Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command.
 
-In games other than backgammon a `table:` line shows everything that a decision depends on, so it is the decision's key.
+What differs between games that `board:` lines show and those that `table:` lines show is in `BOARD_LINES` and
+`TABLE_LINES`.
 """
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 from attrs import define, evolve, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
-from fibs_protocol.table_state import TablePlayer, TableState
-from fibs_protocol.words import YOU
-from fibsbot.bot.events_and_actions import AnyDecisionKey, DecisionKey, TableKey
+from fibs_protocol.table_state import TablePlayer
+from fibs_protocol.words import YOU, FibsMove
+from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
+from fibsbot.games.text import format_table
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
-from fibsbot.rules import general_plays as table_plays
-from fibsbot.rules.errors import PlayError, RuleError
+from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
-from fibsbot.rules.plays import check_play, legal_plays
-from fibsbot.rules.state import GameState
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -48,6 +47,7 @@ _PHASES: Final = {
     State.THEY_DOUBLED: Phase.DOUBLED,
     State.THEY_RESIGNED: Phase.RESIGNED,
 }
+_PHASES_ON_LINES: Final = {**_PHASES, State.MY_NAMING: Phase.MOVE}
 LOST_QUESTION: Final = "no answer came"
 """Why the last resort has decided where the answer to a question was lost."""
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
@@ -101,8 +101,10 @@ class AnswerDetails:
 class PendingDecision:
     """A decision from when it is seen until the server confirms it."""
 
-    key: AnyDecisionKey
+    key: DecisionKey
+    lines: GameLines
     direction: int
+    """The one in which we move on the server's board, where that matters."""
     seen: float
     """On the agent's clock."""
     state: MatchState
@@ -128,43 +130,7 @@ class PendingDecision:
     def situation(self) -> Hashable:
         """The situation that a refusal applies to: the same roll in the same position may occur again."""
         key = self.key
-        return key.game, key.phase, key.score, key.position, tuple(sorted(key.dice or ())), key.cube, key.offer
-
-
-def open_decision_key(
-    tracked: TrackedMatch, state: State, resign_from: int, *, resignation_pending: bool = False
-) -> AnyDecisionKey | None:
-    """Return the key of the decision that we have to make now; None when there is none, or too little is known.
-
-    `resign_from` is the least level that we may still offer in this game: a rejected offer makes a new decision.
-    `resignation_pending`: the opponent has played on before we answered an offer to resign, which still waits for it.
-    A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
-    """
-    if tracked.table is not None:
-        return _open_table_key(tracked, tracked.table, state, resign_from)
-    phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
-    if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
-        return None
-    mine = tracked.turn is PlayerSide.PLAYER
-    ready, offer = {
-        Phase.ROLL: (mine and tracked.roll_prompted and tracked.dice is None, resign_from),
-        Phase.MOVE: (mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked), 0),
-        Phase.DOUBLED: (tracked.doubled_by is PlayerSide.OPPONENT, tracked.offered_cube),
-        Phase.RESIGNED: (resignation_pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
-    }[phase]
-    if not ready:
-        return None
-    return DecisionKey(
-        match=tracked.match,
-        game=tracked.game,
-        turn=tracked.turn_count,
-        phase=phase,
-        score=tracked.state.score,
-        position=tracked.state.position,
-        dice=tracked.dice,
-        cube=tracked.state.cube,
-        offer=offer,
-    )
+        return key.game, key.phase, key.score, key.board, tuple(sorted(key.dice or ())), key.cube, key.offer
 
 
 def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
@@ -204,22 +170,18 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     return max((level for level in levels if keeps_match or level * state.cube < state.away[1]), default=0)
 
 
-def command_for(key: AnyDecisionKey, answer: StrategyAnswer, direction: int) -> DecisionCommand:
+def command_for(state: MatchState, answer: StrategyAnswer, lines: GameLines, direction: int) -> DecisionCommand:
     """Return the command for an answer. `direction` is the one in which we move on the server's board.
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
     """
     if not isinstance(answer, PlayAnswer):
         return _command_without_moves(answer)
-    if isinstance(key, TableKey):
-        return _table_move(game_from_state(key.position), answer.play)
-    if key.dice is None:
-        raise ValueError("expected a decision with dice")
     try:
-        play = check_play(key.position, key.dice, answer.play)
+        play = state.check_play(answer.play)
     except RuleError:
-        play = next(iter(legal_plays(key.position, key.dice)), Play())
-    return DecisionCommand(c.Move(play_to_fibs(play, direction)), format_play(play, key.position), play)
+        play = next(iter(state.plays), Play())
+    return DecisionCommand(c.Move(lines.moves(play, direction)), format_play(play, state), play)
 
 
 def _command_without_moves(
@@ -252,33 +214,84 @@ def plays_of(decision: PendingDecision) -> tuple[Play, ...]:
     return decision.state.plays if decision.state.phase is Phase.MOVE else ()
 
 
-# -- games other than backgammon --------------------------------------------------------------------------------------
+# -- the lines that show a game ---------------------------------------------------------------------------------------
 
 
-_TABLE_PHASES: Final = {**_PHASES, State.MY_NAMING: Phase.MOVE}
+@frozen
+class GameLines:
+    """What differs between games that `board:` lines show and those that `table:` lines show."""
+
+    open_key: Callable[[TrackedMatch, State, int, bool], DecisionKey | None]
+    """Returns the key of the decision that we have to make now; None when there is none, or too little is known.
+
+    It gets the state of the connection, the least level that we may still offer in this game, because a rejected offer
+    makes a new decision, and whether the opponent has played on before we answered an offer to resign.
+    """
+    state: Callable[[TrackedMatch, Phase], MatchState]
+    """Returns the state of the decision in this phase."""
+    moves: Callable[[Play, int], tuple[FibsMove, ...]]
+    """Returns a play as a command has it; on the server's board we move in this direction."""
+    record: Callable[[MatchState], dict[str, Any]]
+    """Returns the fields of a record that show the game."""
 
 
-def _open_table_key(tracked: TrackedMatch, line: TableState, state: State, resign_from: int) -> TableKey | None:
-    """Return the key of the decision that the last `table:` line asks us for; None if it is for others to act."""
-    phase = _TABLE_PHASES.get(state)
-    if phase is None or line.decides is not TablePlayer.PLAYER:
+def open_key_on_board(
+    tracked: TrackedMatch,
+    state: State,
+    resign_from: int,
+    resignation_pending: bool,  # noqa: FBT001 - a field calls it
+) -> DecisionKey | None:
+    """A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10)."""
+    phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
+    if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
+        return None
+    mine = tracked.turn is PlayerSide.PLAYER
+    ready, offer = {
+        Phase.ROLL: (mine and tracked.roll_prompted and tracked.dice is None, resign_from),
+        Phase.MOVE: (mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked), 0),
+        Phase.DOUBLED: (tracked.doubled_by is PlayerSide.OPPONENT, tracked.offered_cube),
+        Phase.RESIGNED: (resignation_pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
+    }[phase]
+    if not ready:
+        return None
+    number, game = (tracked.match, tracked.game, tracked.turn_count), tracked.state
+    return DecisionKey(*number, phase, game.score, game.position, tracked.dice, game.cube, offer)
+
+
+def open_key_on_line(
+    tracked: TrackedMatch,
+    state: State,
+    resign_from: int,
+    _resignation_pending: bool,  # noqa: FBT001 - a field calls it
+) -> DecisionKey | None:
+    """The last line says who decides; an offer to resign that waits is on it."""
+    line, phase = tracked.table, _PHASES_ON_LINES.get(state)
+    if line is None or phase is None or line.decides is not TablePlayer.PLAYER:
         return None
     offer = {Phase.ROLL: resign_from, Phase.DOUBLED: line.offered, Phase.RESIGNED: line.resignation}.get(phase, 0)
-    return TableKey(tracked.match, tracked.game, tracked.turn_count, phase, line, offer)
+    number, score = (tracked.match, tracked.game, tracked.turn_count), (line.score, line.opponent_score)
+    return DecisionKey(*number, phase, score, line, line.dice, line.cube, offer)
 
 
-def state_of_line(key: TableKey) -> MatchState:
-    """Return the decision that a `table:` line asks us for. Raises ValueError if it asks for none."""
-    game = game_from_state(key.position)
-    state = MatchState.of(game, game.decides)
+def _state_on_line(tracked: TrackedMatch, _: Phase) -> MatchState:
+    game = None if tracked.table is None else game_from_state(tracked.table)
+    state = None if game is None else MatchState.of(game, game.decides)
     if state is None:
         raise ValueError("expected a line with a decision of ours")
     return state
 
 
-def _table_move(game: GameState, play: Play) -> DecisionCommand:
-    try:
-        play = table_plays.check_play(game.rules, game.sides, game.part, play)[0]
-    except PlayError:
-        play = next(iter(table_plays.legal_plays(game.rules, game.sides, game.part)), Play())
-    return DecisionCommand(c.Move(moves_to_fibs(play)), format_play(play, game), play)
+BOARD_LINES: Final = GameLines(
+    open_key=open_key_on_board,
+    state=TrackedMatch.decision_state,
+    moves=play_to_fibs,
+    record=lambda state: {"xgid": xgid_of(state)},
+)
+"""A `board:` line shows a position; what else belongs to a decision follows from other lines."""
+TABLE_LINES: Final = GameLines(
+    open_key=open_key_on_line,
+    state=_state_on_line,
+    moves=lambda play, _: moves_to_fibs(play),
+    record=lambda state: {"table": format_table(state.sides), "rules": state.rules.full_name},
+)
+"""A `table:` line shows everything that a decision depends on."""

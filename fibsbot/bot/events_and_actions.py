@@ -16,7 +16,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
-from fibsbot.match import Dice, Phase
+from fibsbot.match import Phase
 from fibsbot.position import Position
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
@@ -29,47 +29,17 @@ class DecisionKey:
     """Number of the match since the program started; so is `game`."""
     game: int
     turn: int
-    """Number of the roll or pass within the game."""
+    """Number of the roll or pass within the game; where `table:` lines show it, of the line that differed."""
     phase: Phase
+    """MOVE also if something is to be named."""
     score: tuple[int, int]
-    position: Position
-    dice: Dice | None
+    """The points of both players, ours first."""
+    board: Position | TableState
+    """The position; where a `table:` line shows the game, that line, which shows all that the decision depends on."""
+    dice: tuple[int, ...] | None
     cube: int
     offer: int
     """The cube's offered value, the points of an offered resignation, or the lowest level that we may still offer."""
-
-
-@frozen
-class TableKey:
-    """Identifies a decision in a game other than backgammon."""
-
-    match: int
-    game: int
-    turn: int
-    """Number of the change on the table."""
-    phase: Phase
-    """MOVE also if something is to be named."""
-    position: TableState
-    """The line that asks for the decision."""
-    offer: int = 0
-
-    @property
-    def score(self) -> tuple[int, int]:
-        """The points of both players, ours first."""
-        return self.position.score, self.position.opponent_score
-
-    @property
-    def dice(self) -> tuple[int, ...]:
-        """The roll, if there is one."""
-        return self.position.dice
-
-    @property
-    def cube(self) -> int:
-        """The value of the cube."""
-        return self.position.cube
-
-
-AnyDecisionKey: TypeAlias = DecisionKey | TableKey
 
 
 @frozen
@@ -83,7 +53,7 @@ class InvitationKey:
     """Number of the invitation since the program started."""
 
 
-QuestionKey: TypeAlias = AnyDecisionKey | InvitationKey
+QuestionKey: TypeAlias = DecisionKey | InvitationKey
 
 
 @frozen

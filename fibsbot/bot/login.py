@@ -46,8 +46,6 @@ MAX_TRIES: Final = 3
 
 DOUBT_FACTOR: Final = 10
 """Times `patience` in which a server may take once for another login what was our own."""
-SAME_LOGIN_AFTER: Final = 2.0
-"""Seconds after which another login cannot have the same time as ours, which servers state in whole seconds."""
 REPLACED: Final = "another login of the same name has taken our place"
 
 
@@ -59,11 +57,8 @@ class LoginHistory:
     """Whether the server closed the last connection on which we were logged in."""
     time: int | None = None
     """When we last logged in, by the server's clock, if it has said so."""
-    replaced_unless: int | None = None
-    """The server has closed our connection, and says that we are logged in: by somebody else, unless the last login
-    was at this time, our own. Then the server has not noticed the end of that connection."""
     doubted: float | None = None
-    """When that was so last."""
+    """When the server last took for another login what was our own, or a stranger's of the same second."""
 
 
 @define
@@ -74,8 +69,9 @@ class OtherLogins:
     _history: LoginHistory
     replaced: bool = False
     """Whether the server has said so on this connection."""
-    connected: float = 0.0
-    """When the connection was made."""
+    _replaced_unless: int | None = None
+    """The server has closed our last connection, and says that we are logged in: by somebody else, unless the last
+    login was at this time, our own. Then the server has not noticed the end of that connection."""
 
     def on_already_logged_in(self) -> None:
         """Notice an unannounced login: the server closed our connection, and now says that we are logged in already."""
@@ -83,12 +79,12 @@ class OtherLogins:
             return
         if self._history.time is None:
             self._context.disconnect(REPLACED, e.End.REPLACED)
-        self._history.replaced_unless = self._history.time
+        self._replaced_unless = self._history.time
 
     def on_welcome(self, message: m.Welcome) -> None:
         """See whether the last login was our own, where there is doubt."""
         history, now = self._history, self._context.now
-        own, history.replaced_unless, history.time = history.replaced_unless, None, None
+        own, self._replaced_unless, history.time = self._replaced_unless, None, None
         if own is None:
             return
         again = DOUBT_FACTOR * self._context.settings.timings.patience
@@ -102,11 +98,11 @@ class OtherLogins:
             self._history.time = info.login
 
     def on_lost(self, *, by_server: bool) -> None:
-        """Note how the connection ended, if we were logged in."""
+        """Note how the connection ended, if we were logged in; the server may know of a login that we did not see."""
         if self._context.session.state in LOGGED_IN:
             self._history.closed_by_server = by_server
-            if self._context.now < self.connected + SAME_LOGIN_AFTER:
-                self._history.time = None
+        elif self._context.session.state is State.AUTHENTICATING:
+            self._history.closed_by_server = False
 
 
 @define
@@ -130,7 +126,6 @@ class LoginSequence:
 
     def start(self) -> None:
         """Wait for the prompt on the connection that is made."""
-        self.others.connected = self._context.now
         self._timeouts.start(Awaited.PROMPT)
 
     @property

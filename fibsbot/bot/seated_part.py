@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext
-from fibsbot.bot.events_and_actions import AnyDecisionKey
+from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.timeouts import Timeouts
 from fibsbot.strategies.questions import StrategyAnswer
@@ -47,7 +47,7 @@ class SeatedPart(Protocol):
     def on_answered(self, outcome: CommandOutcome) -> None:
         """React to the answer to a command, or to its absence."""
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
+    def on_answer(self, key: DecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Take the strategy's answer; return whether it is one to an open question of this part."""
 
     def on_strategy_lost(self) -> None:

@@ -181,6 +181,7 @@ class TrackedMatch:
             phase=phase,
             dice=self.dice if phase is Phase.MOVE else None,
             resignation=level,
+            resignation_points=self.resigned_points if phase is Phase.RESIGNED else 0,
             redoubles=int(self.may_redouble) if phase is Phase.DOUBLED else 0,
             redoubled=self.turn is PlayerSide.PLAYER if phase is Phase.DOUBLED and self.turn else None,
             may_reject=self.may_reject and phase is Phase.MOVE,

@@ -20,8 +20,16 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, Timer, on
-from fibsbot.bot.decisions import LOST_QUESTION, DecisionCommand, command_for, obvious_answer, question_for, xgid_of
-from fibsbot.bot.events_and_actions import AnyDecisionKey, Ask, DecisionKey
+from fibsbot.bot.decisions import (
+    BOARD_LINES,
+    LOST_QUESTION,
+    DecisionCommand,
+    command_for,
+    obvious_answer,
+    question_for,
+    xgid_of,
+)
+from fibsbot.bot.events_and_actions import Ask, DecisionKey
 from fibsbot.bot.lobby import Lobby
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Timeouts
 from fibsbot.fibs_numbering import match_state
@@ -304,7 +312,7 @@ class ChouetteFlow:
             turn=next(self._numbers),
             phase=decision.phase,
             score=state.score,
-            position=state.position,
+            board=state.position,
             dice=state.dice,
             cube=state.cube,
             offer=decision.points or (resign_from if decision.phase is Phase.ROLL else 0),
@@ -326,7 +334,7 @@ class ChouetteFlow:
         if decision is not None and decision.key is not None and decision.question is not None:
             self.on_answer(decision.key, last_resort_answer(decision.question), LOST_QUESTION)
 
-    def on_answer(self, key: AnyDecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
+    def on_answer(self, key: DecisionKey, answer: StrategyAnswer | None, fallback: str | None) -> bool:
         """Take the strategy's answer; return whether it is one to a question of ours that is still open."""
         decision = self._decision
         if decision is None or decision.key != key or decision.stage is not SeatedDecisionStage.THINKING:
@@ -345,9 +353,9 @@ class ChouetteFlow:
     def _answer(
         self, decision: SeatedDecision, answer: StrategyAnswer, think_time: float = 0.0, fallback: str | None = None
     ) -> None:
-        if decision.key is None:
+        if decision.state is None:
             return
-        decision.reply = command_for(decision.key, answer, decision.direction)
+        decision.reply = command_for(decision.state, answer, BOARD_LINES, decision.direction)
         decision.stage = SeatedDecisionStage.ANSWERED
         decision.due = decision.seen + (0.0 if isinstance(decision.reply.command, c.Roll) else think_time)
         decision.equity, decision.fallback = getattr(answer, "equity", None), fallback

@@ -208,13 +208,32 @@ def test_a_second_session_of_our_name_is_recognised_after_a_disconnection() -> N
         assert [End.REPLACED] * by_server == [hang_up.end for hang_up in script.hang_ups]
 
 
-def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session() -> None:
+@pytest.mark.parametrize("seconds", [0.5, 10])
+def test_a_server_that_has_not_noticed_the_end_of_our_connection_is_not_another_session(seconds: float) -> None:
     script = Script().to_lobby()  # its `5` line says that we have logged in at 1
-    script.wait(10)
+    script.wait(seconds)
     script.lose(by_server=True)
     script.connect()
     script.raw(b"login: ")
     script.server("** Warning: You are already logged in.", f"1 {ME} 1 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
+    assert [] == script.hang_ups
+
+
+@pytest.mark.parametrize("warned", [True, False])
+def test_a_login_of_our_own_of_which_we_saw_no_answer_is_not_another_session(warned: bool) -> None:  # noqa: FBT001 - parametrized
+    script = Script().to_lobby()
+    script.wait(10)
+    script.lose(by_server=True)
+    script.connect()
+    script.raw(b"login: ")
+    if warned:
+        script.server("** Warning: You are already logged in.")
+    script.lose(by_server=True)  # the server has let us in at 60
+    script.connect()
+    script.raw(b"login: ")
+    if not warned:
+        script.server("** Warning: You are already logged in.")
+    script.server(f"1 {ME} 60 h", f"7 {ME} {ME} logs in again.", OWN_INFO)
     assert [] == script.hang_ups
 
 
