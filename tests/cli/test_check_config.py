@@ -23,6 +23,7 @@ from fibsbot.match import MatchState
 from fibsbot.records.store import StoreWriter
 from fibsbot.records.store.schema import VERSION
 from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.loader import available
 from fibsbot.strategies.questions import LastResort
 from tests.commands import fibsbot
 from tests.examples import examples
@@ -121,7 +122,7 @@ def test_every_problem_is_told_at_once_of_settings_and_of_what_they_ask_for(chec
     assert {
         "server.port: expected a whole number from 1 to 65535, got 'x'",
         "policy.lengths[1]: expected a length such as 5, 1-9 or unlimited, got '9-1'",
-        "bot.strategy: expected one of blots, engine, gnubg, heuristic, pips, random, ubgi, or FILE.py:CLASS, got 'nosuch'",
+        f"bot.strategy: expected one of {', '.join(it.name for it in available())}, or FILE.py:CLASS, got 'nosuch'",
         "account[1].password_env: expected the name of a variable that is set, got one that is not",
         "account[2].client: expected a word without blanks of at most 20 characters, or false, got 'a b'",
         f"account[2]: expected a password from one of {places}, got none",
