@@ -14,6 +14,7 @@ from fibs_protocol.words import Colour
 from fibsbot.bot.tracked_match import TrackedMatch, show_table
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.policy import Policy
+from fibsbot.position import Play
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.replay.events import GameBegan, GameEnded, MatchBegan
@@ -23,7 +24,8 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.server import Server
 from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
 from fibsbot.table_lines import table_state
-from fibsbot.transcript import Game, Player, Transcript
+from fibsbot.transcript import Game, Player, Transcript, walk
+from fibsbot.transcript import decisions as step_decisions
 from tests.bot.live_bots import CHEAP
 from tests.chouette.test_chouette_replay import RESULT, START, heard
 from tests.draw.svg_checks import parsed
@@ -50,14 +52,15 @@ async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path
     with Store.open(tmp_path / "store.db") as store:
         (match,) = store.matches(account="marvin")
         decisions = list(store.decisions(match))
-        actions = list(store.actions(match))
+        transcript = store.transcript(match)
     assert ("portes", 1, True) == (match.game, match.length, match.outcome in {MatchOutcome.WON, MatchOutcome.LOST})
     assert all(it.table_text and it.xgid is None for it in decisions if it.phase == "move")
     assert match.rating_before is None
-    plays = [(it.text.split(": ")[1]) for it in actions if it.own and ": " in it.text]
+    made = [it for game in transcript.games for step in walk(game) for it in step_decisions(step)]
+    plays = [it.text for it in made if it.seat is Seat.A and isinstance(it.answer, Play) and it.answer.moves]
     assert [it.answer for it in decisions if it.phase == "move" and it.answer] == plays
-    assert any(not it.own for it in actions)
-    assert list(range(1, len(actions) + 1)) == [it.number for it in actions]
+    assert all(game.whole and game.result for game in transcript.games)
+    assert transcript.rules == load_ruleset("portes")
 
 
 def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
