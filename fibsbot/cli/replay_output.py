@@ -241,7 +241,7 @@ class _Summary:
                 raise UserError(f"no match has a player called {clean(deciding.selection.name, 40)!r}")
             raise UserError("the log does not say whose it is: expected --player NAME or --both")
         if not (self.findings.matches or self.broken):
-            raise UserError("expected a match of backgammon to compare, found none")
+            raise UserError("expected a match to compare, of a game that the strategy plays, found none")
         if self.task.as_json:
             click.echo(json_line(totals_row(self.findings, deciding.strategy, deciding.evaluator_name)))
             return

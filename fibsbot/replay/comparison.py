@@ -14,11 +14,10 @@ from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan, MatchEvent
-from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies import DEFAULT_STRATEGY
-from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time
+from fibsbot.strategies.base import CubeAnswer, Evaluator, PlayAnswer, Strategy, close_in_time, plays_game
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError
 from fibsbot.strategies.questions import (
     AcceptAnswer,
@@ -151,6 +150,8 @@ class ComparisonTotals(Totals):
     """Matches with a selected player."""
     left_out: int = 0
     """Matches without one."""
+    unplayed: int = 0
+    """Matches of games that the strategy does not play."""
 
     @property
     def sum(self) -> float:
@@ -192,8 +193,9 @@ class StrategyComparison:
     def compare(self, event: MatchEvent) -> Iterator[ComparedDecision]:
         """Yield the compared decisions of an event."""
         match event:
-            case MatchBegan(rules=rules) if not is_backgammon(rules):
+            case MatchBegan(rules=rules) if not plays_game(self.strategy, rules):
                 self._seats = ()
+                self.totals.unplayed += 1
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
                 self._user = None if self.selection.both or self.selection.name else transcript.user
