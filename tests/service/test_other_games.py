@@ -10,6 +10,8 @@ import pytest
 from attrs import evolve
 
 from fibs_protocol.commands import Command
+from fibs_protocol.messages import TableBoard
+from fibs_protocol.table_state import TableStage
 from fibs_protocol.words import Colour
 from fibsbot.bot.tracked_match import TrackedMatch, show_table
 from fibsbot.games import GAMES, load_ruleset
@@ -105,6 +107,23 @@ def test_the_live_page_draws_the_board_of_every_game(game: str) -> None:
     assert shown is not None
     assert "marvin" in shown.title
     assert parsed(shown.svg) is not None
+
+
+@pytest.mark.parametrize("game", ["hyper", "plakoto", "irish"])
+def test_the_live_page_shows_the_last_play_on_the_board(game: str) -> None:
+    feed, transcriber, track = AccountFeed("marvin"), Transcriber("marvin"), TrackedMatch("marvin")
+    played, with_arrows = 0, 0
+    for line in session(game)[0][:60]:
+        for event in transcriber.send(line) if isinstance(line, Command) else transcriber.receive(line):
+            feed.on_match_event(event)
+        if isinstance(line, TableBoard):
+            track = show_table(track, line.state)
+            alone, shown = board_picture(track, "marvin", None), board_picture(track, "marvin", feed._last)
+            assert alone is not None
+            assert shown is not None
+            played += line.state.stage is TableStage.ROLL
+            with_arrows += alone.svg != shown.svg
+    assert with_arrows > played / 2
 
 
 def test_the_live_page_lists_the_actions_and_the_result() -> None:
