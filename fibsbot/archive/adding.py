@@ -21,7 +21,6 @@ from fibsbot.archive.rows import MatchPlace, MatchRows, match_rows
 from fibsbot.archive.schema import MATCHES, SOURCES
 from fibsbot.archive.sources import Source, pieces_of
 from fibsbot.formats import FormatError
-from fibsbot.records.stored_rows import BACKGAMMON
 from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_files import read_content
 from fibsbot.text import describe_error, one_line, plural
@@ -256,13 +255,13 @@ def _rows_of(table: TableData, keys: set[int]) -> npt.NDArray[np.bool_]:
 
 
 def store_sources(store: Store) -> Iterator[Source]:
-    """Yield the complete matches of backgammon in a store, some at a time. Raises StoreError."""
+    """Yield the matches of a store of which there are transcripts, some at a time. Raises StoreError."""
     from fibsbot.records.store import StoreError  # noqa: PLC0415 - SQLAlchemy is slow to import
     from fibsbot.records.store.database import public_url  # noqa: PLC0415
 
     name = public_url(store.url)
     waiting: list[Transcript] = []
-    for match in store.matches(game=BACKGAMMON):
+    for match in store.matches():
         try:
             waiting.append(store.transcript(match))
         except StoreError:

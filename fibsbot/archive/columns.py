@@ -14,7 +14,10 @@ import numpy.typing as npt
 
 from fibsbot.archive.rows import MatchRows
 from fibsbot.archive.schema import ADDED, Column, TableSchema
-from fibsbot.position import BAR, CHECKERS
+from fibsbot.archive.tracking import Checkers
+from fibsbot.games.text import format_table
+from fibsbot.position import BAR, CHECKERS, OFF
+from fibsbot.rules.sides import Sides
 
 Boards: TypeAlias = npt.NDArray[np.int8]
 """Positions, one per row, each seen by the player who decides; see `Position.points`."""
@@ -72,14 +75,41 @@ def boards_of_ids(ids: npt.NDArray[np.bytes_]) -> Boards:
 
 def position_columns(boards: Boards) -> TableData:
     """Return the columns of `decisions` that follow from the positions."""
-    found: TableData = {"position": position_ids(boards)}
+    return {"position": position_ids(boards), **_side_columns(*_rows_of(boards))}
+
+
+def checkers_columns(checkers: Sequence[Checkers]) -> TableData:
+    """Return the columns that follow from where the checkers stand, in every game."""
+    boards = np.array([it for it in checkers if not isinstance(it, Sides)], np.int8).reshape(-1, BAR + 1)
+    if len(boards) == len(checkers):
+        return position_columns(boards)
+    has_sides = np.array([isinstance(it, Sides) for it in checkers], np.bool_)
+    sides = [it for it in checkers if isinstance(it, Sides)]
+    texts = np.empty(len(checkers), object)
+    texts[~has_sides] = position_ids(boards).astype(str)
+    texts[has_sides] = [format_table(it) for it in sides]
+    own, theirs = np.empty((2, len(checkers), BAR + 1), np.int8)
+    own[~has_sides], theirs[~has_sides] = _rows_of(boards)
+    own[has_sides], theirs[has_sides] = [it.own.row for it in sides], [it.opponent.row for it in sides]
+    return {"position": texts, **_side_columns(own, theirs)}
+
+
+def _rows_of(boards: Boards) -> tuple[Boards, Boards]:
+    """Return the checkers of both sides, each in its own numbering, those that are off first."""
     own, theirs = boards.clip(0), (-boards[:, ::-1]).clip(0)
+    for counts in (own, theirs):
+        counts[:, OFF] = CHECKERS - counts.sum(axis=1)
+    return own, theirs
+
+
+def _side_columns(own: Boards, theirs: Boards) -> TableData:
+    found: TableData = {}
     for side, counts in (("own", own), ("opponent", theirs)):
         points = counts[:, 1:BAR]
         found[f"{side}_pips"] = (counts.astype(np.int16) @ np.arange(BAR + 1, dtype=np.int16)).astype(np.int16)
         found[f"{side}_back"] = counts[:, 19:].sum(axis=1).astype(np.int8)
         found[f"{side}_bar"] = counts[:, BAR]
-        found[f"{side}_off"] = (CHECKERS - counts.sum(axis=1)).astype(np.int8)
+        found[f"{side}_off"] = counts[:, OFF]
         found[f"{side}_held"] = ((points > 1) @ _POINTS).astype(np.int32)
         found[f"{side}_blots"] = ((points == 1) @ _POINTS).astype(np.int32)
     return found
@@ -99,8 +129,7 @@ def columns_of(matches: Sequence[MatchRows]) -> dict[str, TableData]:
         for name, part in parts.items():
             rows[name] += part
             years[name] += [match.year] * len(part)
-    boards = np.array([cells for match in matches for cells in match.positions], np.int8).reshape(-1, BAR + 1)
-    computed = {"decisions": position_columns(boards)}
+    computed = {"decisions": checkers_columns([it for match in matches for it in match.positions])}
     return {
         table.name: {
             YEAR: np.array(years[table.name], np.int16),

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from fibsbot.archive.rows import OWNERS
+from fibsbot.archive.rows import OWNERS, step_of
 from fibsbot.draw.plot import Series, curve_svg
 from fibsbot.draw.scene import ViewOptions
 from fibsbot.draw.svg import board_svg
@@ -18,6 +18,7 @@ from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Play, Position
 from fibsbot.rules.errors import RuleError
+from fibsbot.transcript import decisions
 
 BOARD_WIDTH: Final = 340
 _OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
@@ -54,6 +55,12 @@ class Pictures:
 
     def decision(self, row: dict[str, Any], play: str, caption: str) -> tuple[Figure, ...]:
         """Draw the board of a decision, a row of the archive with the file and the opponent, and a play on it."""
+        place = f"game {row['game']}, turn {row['turn']}, {file_of(row)}"
+        names, caption = (row["player"], row["opponent"]), f"{caption} ({place})"
+        shown = play if row["kind"] == "play" else ""
+        if row["entry"]:
+            state = next(it.state for it in decisions(step_of(row["entry"])) if it.text == row["action"])
+            return self._picture(state, shown, caption, names)
         phase = _PHASES[row["kind"]]
         if row["kind"] == "resign" and row["dice"]:
             phase = Phase.MOVE
@@ -69,9 +76,7 @@ class Pictures:
             _dice(row["dice"]) if phase is Phase.MOVE else None,
             row["resignation"] if phase is Phase.RESIGNED else 0,
         )
-        place = f"game {row['game']}, turn {row['turn']}, {file_of(row)}"
-        names = row["player"], row["opponent"]
-        return self._picture(state, play if row["kind"] == "play" else "", f"{caption} ({place})", names)
+        return self._picture(state, shown, caption, names)
 
     def board(self, position: Position, roll: str, play: str, caption: str) -> tuple[Figure, ...]:
         """Draw the board alone, with a roll and a play."""
@@ -83,7 +88,7 @@ class Pictures:
         shown: Play | None = None
         if play and state.dice is not None:
             with contextlib.suppress(RuleError):
-                shown = parse_play(play, state.position, state.dice)
+                shown = parse_play(play, state)
         view = ViewOptions(theme=Theme.PAGE, width=BOARD_WIDTH, board_only=names is None)
         return (Figure(board_svg(state, view=view, play=shown, names=names), caption),)
 

@@ -15,8 +15,11 @@ from fibsbot.archive.figures import Figure, Pictures, file_of
 from fibsbot.archive.patterns import parse_pattern
 from fibsbot.archive.reader import Archive, QueryError
 from fibsbot.draw.plot import Series
+from fibsbot.games import load_ruleset
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Position
+from fibsbot.records.stored_rows import BACKGAMMON
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.text import plural
 
 _BLUNDER: Final = GRADE_THRESHOLDS[Grade.BLUNDER]
@@ -62,9 +65,13 @@ class Questions:
     archive: Archive
     judge: str = field(default="")
     pictures: Pictures = field(factory=Pictures)
+    ruleset: str | None = None
+    """The full name of the only game that is asked about; None: all."""
 
     @classmethod
-    def of(cls, archive: Archive, plies: int | None = None, *, pictures: bool = True) -> Questions:
+    def of(
+        cls, archive: Archive, plies: int | None = None, ruleset: str | None = None, *, pictures: bool = True
+    ) -> Questions:
         """Return questions by the judge that has judged most, or most at these plies.
 
         Raises QueryError if nobody has judged at these plies.
@@ -75,19 +82,34 @@ class Questions:
         )
         if plies is not None and not found:
             raise QueryError(f"nothing is judged at {plies}-ply; `fibsbot archive study --plies {plies}` does that")
-        return cls(archive, found[0][0] if found else "", Pictures(pictures))
+        return cls(archive, found[0][0] if found else "", Pictures(pictures), ruleset)
 
     def _need_judge(self) -> None:
         if not self.judge:
             raise QueryError("nothing is judged yet; `fibsbot archive study` does that")
 
     def _rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        return self.archive.rows(sql, parameters)
+        return self.archive.rows(f"{self._matches_asked_about()}{sql}", parameters)
+
+    def _matches_asked_about(self) -> str:
+        """Return the beginning of a question that leaves only one game in the tables."""
+        if self.ruleset is None:
+            return ""
+        ours = f"coalesce(ruleset, '{BACKGAMMON}') = {quoted(self.ruleset)}"
+        wanted = f"match IN (SELECT match FROM main.matches WHERE {ours})"
+        tables = ("matches", "decisions", "players", "judgements")
+        return f"WITH {', '.join(f'{it} AS (SELECT * FROM main.{it} WHERE {wanted})' for it in tables)} "
+
+    def _need_positions(self, question: str) -> None:
+        """Raise QueryError for a question about positions of backgammon, if another game is asked about."""
+        if self.ruleset is not None and not is_backgammon(load_ruleset(self.ruleset)):
+            raise QueryError(f"{question} knows positions of backgammon only, and none of {self.ruleset}")
 
     # -- openings -----------------------------------------------------------------------------------------------------
 
     def openings(self) -> Answer:
-        """What people play with each opening roll and each reply to it, and what it costs."""
+        """What people play with each opening roll of backgammon and each reply to it, and what it costs."""
+        self._need_positions("openings")
         first = self._rows(
             f"SELECT d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best) FROM decisions d "
             f"{_judged(1)} WHERE d.turn = 1 AND d.kind = 'play' AND d.position = {_START} "
@@ -309,7 +331,8 @@ class Questions:
         )
 
     def similar(self, text: str, count: int) -> Answer:
-        """Positions like one, or that fit a pattern, with what was decided. Raises PatternError."""
+        """Positions of backgammon like one, or that fit a pattern, with what was decided. Raises PatternError."""
+        self._need_positions("similar")
         likeness = parse_pattern(text)
         sections = []
         example = likeness.position is not None
@@ -321,9 +344,9 @@ class Questions:
                 self.judge,
             )
             sections.append(AnswerSection("This position", ("dice", "decision", "times", "mean loss"), exact))
-            condition = f"{likeness.condition} AND position <> {quoted(text.strip())}"
+            condition = f"{likeness.condition} AND entry IS NULL AND position <> {quoted(text.strip())}"
         else:
-            condition = likeness.condition
+            condition = f"{likeness.condition} AND entry IS NULL"
             ((total, matches),) = self._rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
             note = f"{plural(total, 'decision')} in {plural(matches, 'match')}"
             sections.append(AnswerSection("Positions that fit", note=note))
@@ -355,6 +378,7 @@ class Questions:
         names = (
             *("match", "game", "number", "turn", "player", "kind", "position", "dice", "action", "length"),
             *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "resignation", "seat"),
+            "entry",
         )
         first = "QUALIFY row_number() OVER (PARTITION BY match, game ORDER BY number) = 1" if one_per_game else ""
         found = self._rows(

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-from array import array
 from typing import Final, NamedTuple, TypeAlias
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from fibsbot.archive.schema import NO_YEAR
-from fibsbot.archive.tracking import TrackedDecision, TrackedEvent, track
+from fibsbot.archive.tracking import Checkers, TrackedDecision, TrackedEvent, board_mark, track
+from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.match import Owner
+from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
-from fibsbot.transcript import Game, Transcript
+from fibsbot.transcript import Game, Player, Step, Transcript, walk
 
 Row: TypeAlias = tuple[object, ...]
 DATE_TAG: Final = "Date"
@@ -52,6 +53,7 @@ class DecisionRow(NamedTuple):
     stage: str | None
     own_move: bool | None
     decided: dt.datetime | None
+    entry: str | None
 
 
 @define
@@ -65,7 +67,7 @@ class MatchRows:
     games: list[Row] = field(factory=list)
     players: list[Row] = field(factory=list)
     decisions: list[DecisionRow] = field(factory=list)
-    positions: list[tuple[int, ...]] = field(factory=list)
+    positions: list[Checkers] = field(factory=list)
     """The position of each decision, as the player who decided sees it."""
 
 
@@ -118,6 +120,7 @@ def match_rows(transcript: Transcript, place: MatchPlace) -> MatchRows:
         place.source,
         place.number,
         place.format,
+        transcript.rules.full_name,
     )
     rows.players = [
         (
@@ -158,11 +161,13 @@ def _digest(transcript: Transcript, tracked: Tracked, names: list[str], *, swapp
     found = hashlib.sha256(_MAGIC)
     found.update("\0".join(names[::-1] if swapped else names).encode("utf-8", "surrogatepass"))
     found.update(b"\0%d" % transcript.length)
+    if tracked and isinstance(tracked[0][0].start.board, Sides):
+        found.update(transcript.rules.full_name.encode())
     for game, events in tracked:
         scores = game.start.scores[::-1] if swapped else game.start.scores
         found.update(b"G%d-%d" % scores)
         if not game.whole:
-            found.update(array("b", game.start.position_for(Seat(order[0])).points).tobytes())
+            found.update(board_mark(game.start, Seat(order[0])))
         for event in events:
             if event.canonical:
                 found.update(b"%d" % order[event.seat])
@@ -236,7 +241,7 @@ def _decision_row(key: int, game: Game, number: int, decision: TrackedDecision, 
         _SEATS[seat],
         names[seat],
         decision.kind,
-        None if dice is None else f"{max(dice)}{min(dice)}",
+        None if dice is None else "".join(map(str, sorted(dice, reverse=True))),
         decision.action,
         start.length,
         start.scores[seat],
@@ -252,4 +257,22 @@ def _decision_row(key: int, game: Game, number: int, decision: TrackedDecision, 
         decision.stage,
         decision.own_move,
         _naive(entry.at),
+        None if decision.step is None else _written(decision.step),
     )
+
+
+_NOBODY: Final = (Player(""), Player(""))
+
+
+def _written(step: Step) -> str:
+    """Return an entry and the game before it, as the JSON of a match."""
+    entry = evolve(step.entry, at=None, seconds=None, equity=None)
+    game = Game(step.game, step.before, (entry,))
+    return write_json(Transcript(_NOBODY, step.before.length, (game,))).rstrip()
+
+
+def step_of(text: str) -> Step:
+    """Return the entry that a row has, with the games before and after it."""
+    (match,) = iter_json(text)
+    (step,) = walk(match.games[0])
+    return step

@@ -15,6 +15,7 @@ VERSIONS: Final = {
     1: "The first one",
     2: "`stage` and `own_move` of decisions, `settled` and `played_on` of judgements: resignations are judged",
     3: "`decided` of decisions, which was `at`: DuckDB 2 has that word for itself",
+    4: "`ruleset` of matches, `entry` of decisions: matches of every game",
 }
 """The versions of the tables, and what each added."""
 SCHEMA_VERSION: Final = max(VERSIONS)
@@ -73,12 +74,14 @@ _WHO: Final = (
     ("turn", "INTEGER", "Turn in the game, from 1; a double belongs to the turn of the player who doubles"),
     ("seat", "VARCHAR", "`A` or `B`: the player who decided"),
     ("player", "VARCHAR", "Name of that player"),
-    ("kind", "VARCHAR", "`play`, `double` (double or roll), `take` (take, pass or beaver), `resign`, `accept`"),
+    ("kind", "VARCHAR", "`play`, `double` (double or roll), `take` (take, pass or beaver), `resign`, `accept`, `name`"),
 )
 
 _STAGE: Final = (
     "Of `resign` and `accept`, what was due: `opening`, `roll`, `move`, or the answer to a `double` or `beaver`"
 )
+
+_ENTRY: Final = "Of games whose boards are not those of backgammon: what happened, and the game before it, as our JSON"
 
 MATCHES: Final = TableSchema(
     "matches",
@@ -106,7 +109,8 @@ MATCHES: Final = TableSchema(
             ("source", "VARCHAR", "File that it was read from"),
             ("source_number", "INTEGER", "Number of the match in that file, from 1"),
             ("format", "VARCHAR", "Format of the file: `mat`, `sgf`, `oldmoves`, `json`, `capture`, `store`"),
-        )
+        ),
+        {4: (("ruleset", "VARCHAR", "Game that is played, with its options after colons; NULL is backgammon"),)},
     ),
     "match",
 )
@@ -143,8 +147,8 @@ DECISIONS: Final = TableSchema(
         (
             *_PLACE,
             *_WHO,
-            ("position", "VARCHAR", "Position ID of GNU Backgammon"),
-            ("dice", "VARCHAR", "The roll on the board, the higher number first: `31`; NULL before the roll"),
+            ("position", "VARCHAR", "Position ID of GNU Backgammon; in other games the board in words"),
+            ("dice", "VARCHAR", "The roll on the board, the highest number first: `31`; NULL before the roll"),
             ("action", "VARCHAR", "The play in notation, or `roll`, `double`, `take`, `pass`, `beaver`, `accept`..."),
             ("length", "INTEGER", "Points of the match; 0 is unlimited"),
             ("own_score", "INTEGER", "Points of the player before the game"),
@@ -159,8 +163,8 @@ DECISIONS: Final = TableSchema(
             ("opponent_pips", "SMALLINT", "Pip count of the opponent"),
             ("own_back", "TINYINT", "Checkers of the player in the opponent's home board or on the bar"),
             ("opponent_back", "TINYINT", "Checkers of the opponent in the player's home board or on the bar"),
-            ("own_bar", "TINYINT", "Checkers of the player on the bar"),
-            ("opponent_bar", "TINYINT", "Checkers of the opponent on the bar"),
+            ("own_bar", "TINYINT", "Checkers of the player on the bar or in hand"),
+            ("opponent_bar", "TINYINT", "Checkers of the opponent on the bar or in hand"),
             ("own_off", "TINYINT", "Checkers that the player has borne off"),
             ("opponent_off", "TINYINT", "Checkers that the opponent has borne off"),
             ("own_held", "INTEGER", "Points that the player holds by two checkers or more: bit n - 1 is point n"),
@@ -176,6 +180,7 @@ DECISIONS: Final = TableSchema(
                 ("own_move", "BOOLEAN", "Of these: whether it was the turn of the player who decided"),
             ),
             3: (("decided", "TIMESTAMP", "Time, UTC"),),
+            4: (("entry", "VARCHAR", _ENTRY),),
         },
     ),
     "match, game, number",

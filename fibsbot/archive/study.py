@@ -22,6 +22,7 @@ from fibsbot.workers.journal import Journal
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
 
 if TYPE_CHECKING:
+    from fibsbot.archive.entry_judge import EntryJudge
     from fibsbot.archive.judge import Judge
 
 PIECE_DECISIONS: Final = {0: 8000, 1: 400}
@@ -36,7 +37,7 @@ BATCH_SECONDS: Final = 120.0
 _READ: Final = (
     *("match", "game", "number", "turn", "seat", "player", "kind", "position", "dice", "action", "length"),
     *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "redoubles"),
-    *("resignation", "stage", "own_move"),
+    *("resignation", "stage", "own_move", "entry"),
 )
 
 
@@ -46,6 +47,7 @@ class StudySettings:
 
     plies: int
     _judge: Judge | None = field(default=None, init=False, repr=False)
+    _entry_judge: EntryJudge | None = field(default=None, init=False, repr=False)
 
     @property
     def judge(self) -> Judge:
@@ -57,12 +59,22 @@ class StudySettings:
             self._judge = Judge(Engine.load(), self.plies)
         return self._judge
 
+    @property
+    def entry_judge(self) -> EntryJudge:
+        """The judge of this process for games whose boards are not those of backgammon."""
+        if self._entry_judge is None:
+            from fibsbot.archive.entry_judge import EntryJudge  # noqa: PLC0415 - the engine
+
+            self._entry_judge = EntryJudge.of(self.judge)
+        return self._entry_judge
+
 
 def judge_matches(settings: StudySettings, rows: TableData) -> TableData:
     """Judge the decisions of some matches, in a worker."""
-    judge = settings.judge
-    matches = itertools.pairwise(match_bounds(rows))
-    parts = [judge.judge(chosen(rows, slice(first, end))) for first, end in matches]
+    parts = []
+    for first, end in itertools.pairwise(match_bounds(rows)):
+        judge = settings.entry_judge if rows["entry"][first] else settings.judge
+        parts.append(judge.judge(chosen(rows, slice(first, end))))
     return {YEAR: rows[YEAR], **concatenated(parts)}
 
 
@@ -181,7 +193,7 @@ class Study:
         finally:
             self.dataset.connection.unregister("wanted")
         rows = {name: _plain(column) for name, column in found.items()}
-        rows["position"] = rows["position"].astype("S14")
+        rows["position"] = np.where(rows["entry"] == "", rows["position"], "").astype("S14")
         rows = {YEAR: np.full(count_rows(rows), year, np.int16), **rows}
         ends = np.searchsorted(rows["match"], [piece[-1].key for piece in block], "right").tolist()
         for begin, end in itertools.pairwise([0, *ends]):
@@ -232,6 +244,6 @@ def _key(rows: TableData) -> str:
     digest = hashlib.sha256()
     for name in ("match", "position"):
         digest.update(np.ascontiguousarray(rows[name]).tobytes())
-    for name in ("dice", "action"):
+    for name in ("dice", "action", "entry"):
         digest.update("\0".join(rows[name].tolist()).encode())
     return digest.hexdigest()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from attrs import define, field
 
@@ -16,12 +16,15 @@ from fibsbot.match import CubeAction, Dice, Owner
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import OFF, Play, Position
 from fibsbot.rules.laws import Laws, Level
-from fibsbot.rules.state import Seat, Stage
+from fibsbot.rules.sides import Sides
+from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import (
+    Continuation,
     Cube,
     Decision,
     Entry,
     Game,
+    Named,
     RejectedRoll,
     Resign,
     Step,
@@ -36,10 +39,17 @@ DOUBLE: Final = "double"
 TAKE: Final = "take"
 RESIGN: Final = "resign"
 ACCEPT: Final = "accept"
+NAME: Final = "name"
 
 BEAVER: Final = "beaver"
 """The stage of a game that waits for the answer to a beaver, given by the player on roll."""
-STAGES: Final = {Stage.OPENING: "opening", Stage.ROLL: "roll", Stage.MOVE: "move", Stage.DOUBLED: "double"}
+STAGES: Final = {
+    Stage.OPENING: "opening",
+    Stage.ROLL: "roll",
+    Stage.MOVE: "move",
+    Stage.DOUBLED: "double",
+    Stage.NAME: "name",
+}
 """What a game waits for while a resignation is offered; BEAVER is one more."""
 
 _OWNER_OF: Final = {None: (Owner.CENTRED, Owner.CENTRED), Seat.A: (Owner.PLAYER, Owner.OPPONENT)} | {
@@ -62,11 +72,15 @@ _CUBE_MARKS: Final = {
 }
 
 
+Checkers: TypeAlias = tuple[int, ...] | Sides
+"""Where the checkers stand as a player sees it: see `Position.points`, or the sides of other games."""
+
+
 class TrackedDecision(NamedTuple):
     """A decision of a player."""
 
-    cells: tuple[int, ...]
-    """The position as the player who decided sees it; see `Position.points`."""
+    cells: Checkers
+    """As the player who decided sees them."""
     seat: Seat
     kind: str
     turn: int
@@ -81,6 +95,8 @@ class TrackedDecision(NamedTuple):
     """Of resignations: what the game waits for, one of the STAGES."""
     own_move: bool | None = None
     """Of resignations: whether it waits for the player who decided; None before the opening roll."""
+    step: Step | None = None
+    """The entry with the game before it, where the board is not that of backgammon."""
 
 
 class TrackedEvent(NamedTuple):
@@ -99,6 +115,7 @@ def track(game: Game) -> Iterator[TrackedEvent]:
     laws = game.start.laws
     plain = (
         bool(game.start.length)
+        and isinstance(game.start.board, Position)
         and game.whole
         and laws.cube_limit is None
         and laws.dead_cube
@@ -117,7 +134,11 @@ def _event(step: Step) -> TrackedEvent:
     if isinstance(entry, Throw):
         seat = entry.seat
         if entry.play is not None:
-            canonical = _throw_mark(entry.dice, step.after.position_for(seat).points)
+            canonical = _roll_mark(entry.dice) + board_mark(step.after, seat)
+    elif isinstance(entry, Continuation):
+        canonical, seat = b"C" + board_mark(step.after, entry.seat), entry.seat
+    elif isinstance(entry, Named):
+        canonical, seat = b"M%d" % entry.number, entry.seat
     elif isinstance(entry, Cube):
         canonical, seat = _CUBE_MARKS[entry.action], entry.seat
     elif isinstance(entry, RejectedRoll):
@@ -132,6 +153,8 @@ def _decision(decision: Decision) -> TrackedDecision:
         kind = PLAY
     elif isinstance(answer, CubeAction):
         kind = _CUBE_KINDS[answer]
+    elif isinstance(answer, Named):
+        kind = NAME
     elif isinstance(answer, Level):
         kind, level = RESIGN, int(answer)
     else:
@@ -141,8 +164,10 @@ def _decision(decision: Decision) -> TrackedDecision:
         stage = BEAVER if before.answering is before.turn else STAGES[before.stage]
         if before.stage is not Stage.OPENING:
             own_move = decision.seat is (before.turn if before.answering is None else before.answering)
+    board = state.board
+    cells, shown = (board.points, None) if isinstance(board, Position) else (board, decision.step)
     return TrackedDecision(
-        state.position.points,
+        cells,
         decision.seat,
         kind,
         decision.step.turn,
@@ -155,15 +180,24 @@ def _decision(decision: Decision) -> TrackedDecision:
         decision.step.entry,
         stage,
         own_move,
+        shown,
     )
 
 
 # -- quickly ----------------------------------------------------------------------------------------------------------
 
 
-def _throw_mark(dice: Dice, cells: tuple[int, ...] | list[int]) -> bytes:
-    """Return what the digest has of a roll and its play: the dice, and the position that the player has left."""
-    return b"T%d%d" % (max(dice), min(dice)) + array("b", cells).tobytes()
+def _roll_mark(dice: Dice) -> bytes:
+    """Return what the digest has of a roll."""
+    return b"T" + "".join(map(str, sorted(dice, reverse=True))).encode()
+
+
+def board_mark(game: GameState, seat: Seat) -> bytes:
+    """Return what the digest has of a board, as a player sees it."""
+    if isinstance(game.board, Position):
+        return array("b", game.position_for(seat).points).tobytes()
+    sides = game.sides_for(seat)
+    return array("b", (*sides.own.row, *sides.opponent.row)).tobytes()
 
 
 def _track_plainly(game: Game, laws: Laws) -> Iterator[TrackedEvent]:
@@ -216,7 +250,7 @@ class _Follower:
             text = format_play(entry.play, Position(before))
             found.append(self._decision(before, seat, PLAY, entry.dice, text, entry))
             self._make(entry.play)
-            mark = _throw_mark(entry.dice, self.cells)
+            mark = _roll_mark(entry.dice) + array("b", self.cells).tobytes()
             self.turns += 1
             self.over = max(self.cells) <= 0
             self.cells = _swapped(self.cells)

@@ -118,7 +118,7 @@ class LoginSequence:
     _toggles_known: bool = False
     _answers: int = 0
     """Questions answered since the login."""
-    _unanswered: set[Feature] = field(factory=set)
+    _unanswered: dict[Feature, None] = field(factory=dict)
     """Features that were tried on this connection without an answer in time."""
     _given_up: bool = False
     """Whether we go on without what the server has not answered."""
@@ -239,7 +239,7 @@ class LoginSequence:
         command, feature = outcome.queued.command, feature_of(outcome.queued.command)
         if feature is not None and not isinstance(command, c.Leave):
             (self._context.note_lack if outcome.unsupported else self._context.note_feature)(feature)
-            self._unanswered.discard(feature)
+            self._unanswered.pop(feature, None)
         if self._context.session.state in LOGGED_IN:
             self._answers += 1
             if self._timeouts.is_waiting_for(Awaited.LOGIN_DONE):
@@ -251,7 +251,7 @@ class LoginSequence:
         if awaited_of(command) is not Awaited.QUESTION or (feature and self._context.lacks(feature)):
             return
         if feature is not None:
-            self._unanswered.add(feature)
+            self._unanswered[feature] = None
         if self._given_up or self._timeouts.note_missed(Awaited.QUESTION, feature or command.kind()):
             if feature is not None:
                 self._context.note_lack(feature)

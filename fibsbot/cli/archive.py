@@ -29,6 +29,7 @@ from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.draw.markup import clean
 from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
+from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.text import errors_as, plural
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
             type=click.IntRange(0, MAX_PLIES),
             help="Use the judgements at N plies.  [default: those of the judge with the most judgements]",
         ),
+        click.option("--game", metavar="NAME", help="Ask only about matches of this game, such as plakoto."),
         click.option(
             "-o",
             "--output",
@@ -178,6 +180,7 @@ def _question(command: Callable[..., None]) -> Callable[..., None]:
 def _ask(ask: Callable[[Questions], Answer], folder: Path, options: dict[str, Any]) -> None:
     """Ask a question, and print the answer or write it as a page."""
     target, as_json = options["target"], options["as_json"]
+    ruleset = None if options["game"] is None else _ruleset(options["game"])
     if target is not None:
         if as_json:
             raise UserError("expected --json or -o, got both")
@@ -188,7 +191,7 @@ def _ask(ask: Callable[[Questions], Answer], folder: Path, options: dict[str, An
         from fibsbot.archive.questions import Questions  # noqa: PLC0415
 
         try:
-            answer = ask(Questions.of(found, options["plies"], pictures=target is not None))
+            answer = ask(Questions.of(found, options["plies"], ruleset, pictures=target is not None))
         except PatternError as error:
             raise UserError(str(error)) from None
     if target is not None:
@@ -201,6 +204,14 @@ def _ask(ask: Callable[[Questions], Answer], folder: Path, options: dict[str, An
         _print_json(answer)
     else:
         _print(answer)
+
+
+def _ruleset(name: str) -> str:
+    """Return a game's full name. Raises UserError for an unknown one."""
+    try:
+        return load_ruleset(name).full_name
+    except UnknownGameError as error:
+        raise UserError(str(error)) from None
 
 
 def _print_json(answer: Answer) -> None:

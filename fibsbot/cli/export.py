@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
-from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, cast
 
@@ -94,7 +93,11 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
         raise UserError("expected FILE, or a match of the store with --match, or the store with --store or --config")
     wanted = _kind(kind, target, "--format")
     if source is None:
-        _write(_from_store(place or configured_store(config), number), wanted, target, force=force)
+        found = _representable(wanted, _from_store(place or configured_store(config), number))
+        try:
+            _write(found, wanted, target, force=force)
+        except FormatError as error:
+            raise UserError(str(error)) from None
     else:
         _write(_select(_from_file(source, None, wanted), number, source), wanted, target, force=force)
 
@@ -199,9 +202,7 @@ def _from_store(place: str, number: int | None) -> Iterator[_NamedMatch]:
             yield _NamedMatch(f"match-{number}", store.transcript(match))
             return
         untold = 0
-        if others := sum(not match.is_backgammon for match in store.matches()):
-            click.echo(f"left out: {plural(others, 'match')} of other games", err=True)
-        for match in filter(attrgetter("is_backgammon"), store.matches()):
+        for match in store.matches():
             try:
                 transcript = store.transcript(match)
             except StoreError:

@@ -99,7 +99,7 @@ def stats(  # noqa: PLR0913 - one argument per option
         if plot and len(names) > len(SERIES):
             raise UserError(f"expected --account with --plot: no more than {len(SERIES)} curves can be told apart")
         found = [account_results(store, name, since=since, game=game) for name in names]
-        adjusted = [_adjusted(store, name, since, evaluator, workers) if luck else None for name in names]
+        adjusted = [_adjusted(store, name, since, game, evaluator, workers) if luck else None for name in names]
     if plot:
         _draw(plot, found)
     if as_json:
@@ -173,13 +173,13 @@ class _TranscriptReader:
                 yield transcript
 
 
-def _adjusted(
-    store: Store, account: str, since: dt.datetime | None, evaluator: str, workers: WorkerOptions
+def _adjusted(  # noqa: PLR0913, PLR0917 - which matches, and by whom
+    store: Store, account: str, since: dt.datetime | None, game: str | None, evaluator: str, workers: WorkerOptions
 ) -> LuckAdjustedResults:
     """Analyse every finished match except unlimited ones, whose results cannot be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs it
 
-    matches = [it for it in store.matches(account=account, since=since, game=BACKGAMMON) if it.finished and it.length]
+    matches = [it for it in store.matches(account=account, since=since, game=game) if it.finished and it.length]
     reader = _TranscriptReader(store, matches)
 
     done = 0.0

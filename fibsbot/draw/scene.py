@@ -236,7 +236,7 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     if play is not None:
         title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {format_play(play, game)}"
         shown = show_play(play, game, below=game.turn is seat) if play else None
-    elif last is not None and (played := _last_play(last)):
+    elif last is not None and (played := last_play(last)):
         before, made = played
         title = f"{_last_play_text(last, before, made, shown_names)}; {title}"
         shown = show_play(made, before, below=before.turn is seat) if made else None
@@ -290,8 +290,8 @@ def _remarks(game: GameState, names: tuple[str, str]) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def _last_play(last: Step) -> tuple[GameState, Play] | None:
-    """Return the game in which the last play was made, and the play."""
+def last_play(last: Step) -> tuple[GameState, Play] | None:
+    """Return the game in which the play of the last entry was made, and the play; None if it was no play."""
     match last.entry:
         case Throw(play=Play() as play) as entry:
             return last.rolled or after_roll(last.before, entry), play

@@ -105,11 +105,6 @@ class StoredMatch:
     """The name of a game other than backgammon, with options after colons; None for backgammon."""
 
     @property
-    def is_backgammon(self) -> bool:
-        """Whether it is a match of backgammon, or a game of a chouette."""
-        return self.game in {None, CHOUETTE}
-
-    @property
     def finished(self) -> bool:
         """Whether it was played to its end with a known winner."""
         return self.outcome in FINISHED
@@ -191,7 +186,7 @@ class StoredDecision:
 
 @frozen
 class StoredAction:
-    """An action of either player in a game other than backgammon."""
+    """An action of either player in a game other than backgammon, in a store of the time when these had no sheets."""
 
     id: int
     game_id: int

@@ -150,6 +150,8 @@ class ComparisonTotals(Totals):
     """Matches with a selected player."""
     left_out: int = 0
     """Matches without one."""
+    unplayed: int = 0
+    """Matches of games that the strategy does not play."""
 
     @property
     def sum(self) -> float:
@@ -193,6 +195,7 @@ class StrategyComparison:
         match event:
             case MatchBegan(rules=rules) if not plays_game(self.strategy, rules):
                 self._seats = ()
+                self.totals.unplayed += 1
             case MatchBegan(transcript=transcript):
                 self._seats = self.selection.seats_in(transcript)
                 self._user = None if self.selection.both or self.selection.name else transcript.user

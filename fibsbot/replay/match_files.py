@@ -16,7 +16,6 @@ from typing import IO, TYPE_CHECKING, Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.draw.markup import clean
 from fibsbot.formats import Format, FormatError, decode_text, describe_foreign, detect_format, read_chunks
 from fibsbot.formats.conversion import read_matches
 from fibsbot.records.session_log import is_session_log
@@ -135,16 +134,16 @@ def read_match_content(data: bytes, kind: Format) -> Iterator[Transcript]:
 
 
 def read_content(name: str, parts: Sequence[bytes]) -> tuple[Format | None, Iterator[Transcript]]:
-    """Return the format of a file by its content, and its matches of backgammon; None: a capture.
+    """Return the format of a file by its content, and its matches; None: a capture.
 
     `parts` are the contents of several files that continue each other. The matches raise CaptureError or FormatError.
     """
     kind = find_content_format(name, parts)
     if kind is not None:
-        return kind, only_backgammon(read_match_content(parts[0], kind))
+        return kind, read_match_content(parts[0], kind)
     from fibsbot.replay.captures import read_parts  # noqa: PLC0415 - slow to import: every message of the server
 
-    return None, only_backgammon(transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts)))
+    return None, transcripts_of_capture(read_parts(read_chunks(io.BytesIO(part)) for part in parts))
 
 
 def load_transcripts(path: Path) -> Iterator[Transcript]:
@@ -159,24 +158,6 @@ def load_transcripts(path: Path) -> Iterator[Transcript]:
     from fibsbot.replay.captures import read_captures  # noqa: PLC0415 - slow to import: every message of the server
 
     yield from transcripts_of_capture(read_captures([path]))
-
-
-def only_backgammon(found: Iterable[Transcript]) -> Iterator[Transcript]:
-    """Leave out matches of games whose plays are not those of backgammon, for what knows these alone.
-
-    Raises CaptureError if there are only such.
-    """
-    others: dict[str, None] = {}
-    kept = False
-    for transcript in found:
-        if transcript.is_backgammon:
-            kept = True
-            yield transcript
-        else:
-            others[transcript.rules.full_name] = None
-    if others and not kept:
-        games = clean(", ".join(others), 60)
-        raise CaptureError(f"expected matches of backgammon, got only {games}, whose moves `fibsbot replay` lists")
 
 
 def transcripts_of_capture(capture: Iterable[CaptureEvent]) -> Iterator[Transcript]:

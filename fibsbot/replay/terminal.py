@@ -22,7 +22,6 @@ from fibsbot.draw.markup import clean
 from fibsbot.replay import event_text, events
 from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.replay.places import Place
-from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Gap, Step
 
@@ -36,8 +35,10 @@ ACTION_WIDTH: Final = 24
 """Characters of the column of actions."""
 DEFAULT_PAUSE: Final = 1.5
 """Seconds per frame if no times are known."""
-BOARD_HEIGHT: Final = 22
-"""Lines of a frame without history; a shorter terminal gets one line of history and no blank lines."""
+USUAL_BOARD: Final = 15
+"""Lines of the board of backgammon; those of other games may have more below."""
+LINES_AROUND_BOARD: Final = 7
+"""Lines of a frame without board and history; a shorter terminal gets one line of history and no blank lines."""
 _HELP_STEP: Final = "space next, left back, g next game, p play on, q quit"
 _HELP_PLAY: Final = "space pause, right next, g next game, q quit"
 _STYLES: Final = {"!": "bold red", "-": "yellow", "+": "cyan"}
@@ -200,13 +201,15 @@ class FramePainter:
         frame = history.current
         if frame is None:
             return
-        room = min(MAX_LAST_LINES, self.console.height - BOARD_HEIGHT)
+        board = list(_board(frame))
+        shown = sum(text.plain.count("\n") + 1 for text in board)
+        room = min(MAX_LAST_LINES, self.console.height - LINES_AROUND_BOARD - max(shown, USUAL_BOARD))
         blank = [Text()] if room > 0 else []
         *before, last = map(_styled, ["", *history.last_lines(max(room, 1))])
         last.stylize("bold")
         help_line = Text(status, style="dim", no_wrap=True, overflow="ellipsis")
         self.live.update(
-            Group(*_heading(frame), *blank, *_board(frame), *blank, *before[1:], last, *blank, help_line), refresh=True
+            Group(*_heading(frame), *blank, *board, *blank, *before[1:], last, *blank, help_line), refresh=True
         )
 
 
@@ -219,12 +222,12 @@ def _heading(frame: BoardFrame) -> Iterator[Text]:
 
 def _board(frame: BoardFrame) -> Iterator[Text]:
     state = frame.state
-    if state is None or not is_backgammon(state.rules):
+    if state is None:
         return
     yield styled_board(draw_game(state, frame.bottom_seat, frame.names))
-    position = state.position_for(frame.bottom_seat)
+    sides = state.sides_for(frame.bottom_seat)
     a, b = frame.names[frame.bottom_seat], frame.names[frame.bottom_seat.other]
-    yield Text(f"   Pips: {a} {position.pips}, {b} {position.opponent_pips}", no_wrap=True)
+    yield Text(f"   Pips: {a} {sides.own.pips}, {b} {sides.opponent.pips}", no_wrap=True)
 
 
 def _styled(line: str) -> Text:

@@ -16,16 +16,16 @@ from attrs import define, field, frozen
 
 from fibsbot.bot.decisions import xgid_of
 from fibsbot.draw.markup import clean
+from fibsbot.games.text import format_table
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, format_gnubg_id
 from fibsbot.position import Position
 from fibsbot.replay import events
 from fibsbot.replay.comparison import ComparedDecision, ComparisonTotals, StrategyComparison
-from fibsbot.replay.event_text import MoveList, entry_actions, match_text, shown_names
+from fibsbot.replay.event_text import MoveList, match_text, shown_names
 from fibsbot.replay.places import Place
-from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
-from fibsbot.rules.state import GameState
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.text import plural
 from fibsbot.transcript import Decision, Entry, Gap, Step, Throw
 
@@ -119,14 +119,9 @@ class JsonRows:
     def _entry_rows(self, event: events.EntryAdded, names: tuple[str, str]) -> Iterator[Row]:
         match, step = event.match, event.step
         entry = step.entry
-        decided = is_backgammon(step.before.rules)
-        for decision in event.decisions if decided else ():
+        for decision in event.decisions:
             yield self.decision_row(match, decision, names)
-        for seat, action in entry_actions(step) if not decided else ():
-            told: Row = {"who": _clipped(names[seat]), "seat": seat.name, "action": _clipped(action)}
-            details = {"equity": entry.equity, "seconds": entry.seconds}
-            yield self._row("action", match) | self._place(step) | told | details | _entry_facts(entry)
-        if isinstance(entry, Throw) and entry.play is None and decided:
+        if isinstance(entry, Throw) and entry.play is None:
             row = {"who": _clipped(names[entry.seat]), "seat": entry.seat.name, "dice": entry.dice}
             yield self._row("throw", match) | self._place(step) | row | _entry_facts(entry)
         elif isinstance(entry, Gap):
@@ -134,7 +129,7 @@ class JsonRows:
             gap: Row = {
                 "reason": _clipped(entry.reason),
                 "then_turn": then.turns + 1,
-                **_position_ids(_decision_state(then)),
+                **_position_ids(MatchState.of(then, then.decides)),
             }
             yield self._row("gap", match) | self._place(step) | gap | {"time": _time(entry.at)}
 
@@ -187,18 +182,16 @@ def _match_facts(began: events.MatchBegan) -> Row:
 
 
 def _position_ids(state: MatchState | None) -> Row:
-    if state is None or not isinstance(state.board, Position):
+    """Return the position in the notations of backgammon, and in other games as `fibsbot show --game` takes it."""
+    if state is None:
         return {"xgid": None, "gnubg_id": None}
+    if not isinstance(state.board, Position):
+        return {"xgid": None, "gnubg_id": None, "position": format_table(state.sides)}
     try:
         gnubg_id = format_gnubg_id(state)
     except NotationError:
         gnubg_id = None
     return {"xgid": xgid_of(state), "gnubg_id": gnubg_id}
-
-
-def _decision_state(state: GameState) -> MatchState | None:
-    """Return a state of backgammon as the player sees it who has to decide; None if neither has."""
-    return MatchState.of(state, state.decides) if is_backgammon(state.rules) else None
 
 
 def _entry_facts(entry: Entry) -> Row:
@@ -388,6 +381,8 @@ def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iter
         yield f"  {totals.unvalued:,} of them {evaluator} has no value for"
     if totals.left_out:
         yield f"  {plural(totals.left_out, 'match')} left out, without a selected player"
+    if totals.unplayed:
+        yield f"  {plural(totals.unplayed, 'match')} left out, of games that {strategy} does not play"
 
 
 def worst_decisions_text(worst: Iterable[WorstDecision], strategy: str) -> Iterator[str]:

@@ -18,13 +18,22 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.games.state_json import state_to_json
 from fibsbot.records.session_log import utc_now
-from fibsbot.records.store.transcripts import write_play
+from fibsbot.records.store.transcripts import write_turn_part
 from fibsbot.replay import events
-from fibsbot.replay.event_text import entry_actions
 from fibsbot.replay.transcriber import Transcriber
-from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.transcript import Cube, Entry, Gap, RejectedRoll, Resign, Step, Throw, Transcript
+from fibsbot.transcript import (
+    Contest,
+    Continuation,
+    Cube,
+    Entry,
+    Gap,
+    Named,
+    RejectedRoll,
+    Resign,
+    Throw,
+    Transcript,
+)
 
 RecordSink: TypeAlias = Callable[[str, Mapping[str, Any], dt.datetime], None]
 """Stores a record: name, fields, time."""
@@ -67,8 +76,6 @@ class MatchRecorder:
         self._match: events.MatchBegan | None = None
         """The transcriber's current match."""
         self._game: _RecordedGame | None = None
-        self._actions = 0
-        """Number of the actions in the current game, if it is not backgammon."""
         self._chouette_game: int | None = None
         """The number of the last game at a chouette whose result the store has."""
         self._decided: list[tuple[str, Mapping[str, Any]]] = []
@@ -133,10 +140,7 @@ class MatchRecorder:
             case events.GameBegan(game=begun):
                 self._game = None
                 if not begun.entries:
-                    self._actions = 0
                     self._open(begun.start, now)
-            case events.EntryAdded(step=step) if self._match and self._match.rules is not BACKGAMMON:
-                self._write_actions(step, now)
             case events.EntryAdded(step=step):
                 game = self._game
                 if game is None or game.state != step.before:
@@ -164,18 +168,9 @@ class MatchRecorder:
         for count, entry in enumerate(game.entries, 1):
             self._store_record("entry", {"sheet": key, "number": count, **_fields(entry)}, entry.at or now)
 
-    def _write_actions(self, step: Step, now: dt.datetime) -> None:
-        """Record the actions of an entry in a match of a game other than backgammon, if it is one of the agent's."""
-        if not self._is_on():
-            return
-        for seat, text in entry_actions(step):
-            self._actions += 1
-            fields = {"opponent": self._opponent, "score": step.before.scores, "own": seat is Seat.A}
-            self._store_record("action", {**fields, "number": self._actions, "text": text}, step.entry.at or now)
-
     def _open(self, state: GameState, now: dt.datetime) -> _RecordedGame | None:
         """Begin a recording, if the game is one of the agent's."""
-        if not self._is_on() or (self._match and self._match.rules is not BACKGAMMON):
+        if not self._is_on():
             return None
         self._game = _RecordedGame(uuid.uuid4().hex, state)
         fields = {"sheet": self._game.key, "opponent": self._opponent, "score": state.scores, "site": self._site}
@@ -194,9 +189,10 @@ def _fields(entry: Entry) -> dict[str, Any]:
     """Return the fields of an entry's record."""
     known = {"equity": entry.equity, "seconds": entry.seconds, "rebuilt": entry.rebuilt}
     match entry:
-        case Throw(seat=seat, dice=dice, play=play):
-            shown = None if play is None else write_play(play)
-            return {**known, "kind": "throw", "own": seat is Seat.A, "dice": dice, "play": shown}
+        case Throw() | Continuation() | Named() | Contest():
+            own = not isinstance(entry, Contest) and entry.seat is Seat.A
+            dice = entry.dice if isinstance(entry, Throw) else None
+            return {**known, "kind": "throw", "own": own, "dice": dice, "play": write_turn_part(entry)}
         case RejectedRoll(seat=seat, dice=dice):
             return {**known, "kind": "reject", "own": seat is Seat.A, "dice": dice}
         case Cube(seat=seat, action=action):

@@ -75,10 +75,11 @@ def reconstruct(
 
 
 def is_same_state(one: GameState, other: GameState) -> bool:
-    """Whether two views are equal in checkers, turn, dice, cube and score."""
+    """Whether two views of a game, of any ruleset, are equal in checkers, turn, dice, cube and score."""
     return (
         one.stage is other.stage
         and sorted(one.dice or ()) == sorted(other.dice or ())
+        and one.todo == other.todo
         and one.scores == other.scores
         and one.length == other.length
         and _is_same_board(one, other)
@@ -92,7 +93,7 @@ def _is_same_board(one: GameState, other: GameState) -> bool:
         and one.cube == other.cube
         and one.owner is other.owner
         and one.answering is other.answering
-        and one.position.points == other.position.points
+        and one.board == other.board
     )
 
 

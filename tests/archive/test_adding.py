@@ -301,7 +301,7 @@ def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> 
         assert [(before,)] == found.rows(f"SELECT count(*) FROM decisions WHERE decided = {WHEN}")
         assert [] == found.rows("SELECT settled FROM judgements")
     assert (0, 1) == (add(archive, old).new, add(archive, new).new)
-    assert '{"fibsbot_archive": 3}\n' == (archive / "archive.json").read_text()
+    assert '{"fibsbot_archive": 4}\n' == (archive / "archive.json").read_text()
     with open_archive(archive) as found:  # the files of both versions together
         assert [(before,)] == found.rows(f"SELECT count(*) FROM decisions WHERE decided = {WHEN}")
     with open_archive(archive) as found:
@@ -315,7 +315,7 @@ def test_an_archive_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> 
 def test_an_archive_of_another_version_is_refused(tmp_path: Path) -> None:
     add(tmp_path / "archive")
     (tmp_path / "archive" / "archive.json").write_text('{"fibsbot_archive": 99}')
-    with pytest.raises(ArchiveError, match="version 1 to 3, got version 99"), open_archive(tmp_path / "archive"):
+    with pytest.raises(ArchiveError, match="version 1 to 4, got version 99"), open_archive(tmp_path / "archive"):
         pass
     shutil.rmtree(tmp_path / "archive")
     with pytest.raises(ArchiveError, match="found none"), open_archive(tmp_path / "archive"):

@@ -10,10 +10,13 @@ import pytest
 from attrs import evolve
 
 from fibs_protocol.commands import Command
+from fibs_protocol.messages import TableBoard
+from fibs_protocol.table_state import TableStage
 from fibs_protocol.words import Colour
 from fibsbot.bot.tracked_match import TrackedMatch, show_table
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.policy import Policy
+from fibsbot.position import Play
 from fibsbot.records.store import Store
 from fibsbot.records.stored_rows import MatchOutcome
 from fibsbot.replay.events import GameBegan, GameEnded, MatchBegan
@@ -23,7 +26,8 @@ from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.server import Server
 from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
 from fibsbot.table_lines import table_state
-from fibsbot.transcript import Game, Player, Transcript
+from fibsbot.transcript import Game, Player, Transcript, walk
+from fibsbot.transcript import decisions as step_decisions
 from tests.bot.live_bots import CHEAP
 from tests.chouette.test_chouette_replay import RESULT, START, heard
 from tests.draw.svg_checks import parsed
@@ -50,14 +54,15 @@ async def test_a_match_of_another_game_is_played_stored_and_shown(tmp_path: Path
     with Store.open(tmp_path / "store.db") as store:
         (match,) = store.matches(account="marvin")
         decisions = list(store.decisions(match))
-        actions = list(store.actions(match))
+        transcript = store.transcript(match)
     assert ("portes", 1, True) == (match.game, match.length, match.outcome in {MatchOutcome.WON, MatchOutcome.LOST})
     assert all(it.table_text and it.xgid is None for it in decisions if it.phase == "move")
     assert match.rating_before is None
-    plays = [(it.text.split(": ")[1]) for it in actions if it.own and ": " in it.text]
+    made = [it for game in transcript.games for step in walk(game) for it in step_decisions(step)]
+    plays = [it.text for it in made if it.seat is Seat.A and isinstance(it.answer, Play) and it.answer.moves]
     assert [it.answer for it in decisions if it.phase == "move" and it.answer] == plays
-    assert any(not it.own for it in actions)
-    assert list(range(1, len(actions) + 1)) == [it.number for it in actions]
+    assert all(game.whole and game.result for game in transcript.games)
+    assert transcript.rules == load_ruleset("portes")
 
 
 def test_the_live_page_lists_a_draw_as_neither_won_nor_lost() -> None:
@@ -102,6 +107,23 @@ def test_the_live_page_draws_the_board_of_every_game(game: str) -> None:
     assert shown is not None
     assert "marvin" in shown.title
     assert parsed(shown.svg) is not None
+
+
+@pytest.mark.parametrize("game", ["hyper", "plakoto", "irish"])
+def test_the_live_page_shows_the_last_play_on_the_board(game: str) -> None:
+    feed, transcriber, track = AccountFeed("marvin"), Transcriber("marvin"), TrackedMatch("marvin")
+    played, with_arrows = 0, 0
+    for line in session(game)[0][:60]:
+        for event in transcriber.send(line) if isinstance(line, Command) else transcriber.receive(line):
+            feed.on_match_event(event)
+        if isinstance(line, TableBoard):
+            track = show_table(track, line.state)
+            alone, shown = board_picture(track, "marvin", None), board_picture(track, "marvin", feed._last)
+            assert alone is not None
+            assert shown is not None
+            played += line.state.stage is TableStage.ROLL
+            with_arrows += alone.svg != shown.svg
+    assert with_arrows > played / 2
 
 
 def test_the_live_page_lists_the_actions_and_the_result() -> None:

@@ -21,7 +21,6 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from fibsbot.records.store.schema import (
     ACCOUNTS,
-    ACTIONS,
     CONNECTIONS,
     DECISIONS,
     ENTRIES,
@@ -130,7 +129,6 @@ LAST_NUMBER: Final = select(func.max(GAMES.c.number)).where(GAMES.c.match_id == 
 COUNT_GAMES: Final = select(func.count()).select_from(GAMES).where(GAMES.c.match_id == MATCH_ID)
 CHANGE_GAME: Final = update(GAMES).where(GAMES.c.id == GAME)
 ADD_DECISIONS: Final = insert(DECISIONS)
-ADD_ACTIONS: Final = insert(ACTIONS)
 ANY_DECISION: Final = select(DECISIONS.c.id).where(DECISIONS.c.game_id == GAME).limit(1)
 _LAST_DECISION: Final = select(func.max(DECISIONS.c.id)).where(DECISIONS.c.game_id == GAME)
 REFUSE_DECISION: Final = update(DECISIONS).where(DECISIONS.c.id == _LAST_DECISION.scalar_subquery())
@@ -213,7 +211,6 @@ class AccountRows:
         self._decisions: list[dict[str, Any]] = []
         self._sheets: dict[str, int] = {}
         self._entries: list[dict[str, Any]] = []
-        self._actions: list[dict[str, Any]] = []
 
     # -- people -------------------------------------------------------------------------------------------------
 
@@ -374,10 +371,6 @@ class AccountRows:
         """Add an entry; it is written with the others of this transaction."""
         self._entries.append(values)
 
-    def add_action(self, **values: Any) -> None:
-        """Add an action of a game other than backgammon; it is written with the others of this transaction."""
-        self._actions.append(values)
-
     # -- in general --------------------------------------------------------------------------------------------
 
     def add(self, table: Table, *, account: bool = True, **values: Any) -> int:
@@ -399,16 +392,13 @@ class AccountRows:
             self.add(SERVER_FEATURES, account=False, server=server, feature=feature, **values)
 
     def close(self) -> None:
-        """Write the decisions, entries and actions."""
+        """Write the decisions and entries."""
         if self._decisions:
             self._db.execute(ADD_DECISIONS, self._decisions)
             self._decisions = []
         if self._entries:
             self._db.execute(ADD_ENTRIES, self._entries)
             self._entries = []
-        if self._actions:
-            self._db.execute(ADD_ACTIONS, self._actions)
-            self._actions = []
 
     def _forget(self) -> None:
         self._playing = self._game = None

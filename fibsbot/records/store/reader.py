@@ -202,7 +202,7 @@ class Store:
             yield _decision(row)
 
     def actions(self, of: StoredGame | StoredMatch) -> Iterator[StoredAction]:
-        """Yield the actions of both players in games other than backgammon, in their order."""
+        """Yield the actions of both players in games other than backgammon, in their order, as stores had them once."""
         games = select(GAMES.c.id).where(
             GAMES.c.id == of.id if isinstance(of, StoredGame) else GAMES.c.match_id == of.id
         )
@@ -214,10 +214,8 @@ class Store:
         """Return the transcript of a match, as far as it was seen; seat A is the account.
 
         Missing parts are rebuilt if there is only one possibility, else they are gaps. Raises StoreError if only
-        results are stored, and for a match of another game than backgammon.
+        results are stored.
         """
-        if not match.is_backgammon:
-            raise StoreError(f"expected a match of backgammon, got match {match.id}, which is one of {match.game}")
         with self.reading() as connection:
             sheets: dict[int, list[StoredSheet]] = {}
             entries: dict[int, list[Mapping[str, Any]]] = {}

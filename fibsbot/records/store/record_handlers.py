@@ -18,9 +18,10 @@ from fibsbot.records.store.account_rows import AccountRows, open_accounts
 from fibsbot.records.store.match_lifecycle import ChouetteGameEnd, GameEnd, MatchEnd, SeenMatch
 from fibsbot.records.store.record_queue import PendingRecord, Priority, RecordFields, UnusableRecordError
 from fibsbot.records.store.schema import CONNECTIONS, RATINGS, EntryKind
-from fibsbot.records.store.transcripts import read_dice, read_play, read_state, write_play
+from fibsbot.records.store.transcripts import read_dice, read_state, read_turn_part, write_turn_part
 from fibsbot.records.stored_rows import Fact
 from fibsbot.rules.laws import Level
+from fibsbot.rules.state import Seat
 
 GAME_COMMANDS: Final = frozenset({"roll", "move", "double", "accept", "reject", "redouble", "resign"})
 """Commands that carry out a decision."""
@@ -225,33 +226,20 @@ def _entry(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
     )
 
 
-def _action(rows: AccountRows, fields: RecordFields, at: dt.datetime) -> None:
-    """Store an action in a game other than backgammon."""
-    score, number, own = fields.pair("score"), fields.whole("number"), fields.flag("own")
-    opponent = rows.seen_opponent(fields.name("opponent"), at)
-    if score is None or number is None or own is None:
-        raise UnusableRecordError("expected an action with its number, its player and the score before the game")
-    found = match_lifecycle.game_of_transcript_part(rows, opponent, score, at)
-    if found is None:
-        raise UnusableRecordError("expected an action in a game that is on")
-    match, game_id = found
-    rows.add_action(
-        game_id=game_id, sitting=match.resumed, at=at, number=number, own=own, text=fields.text("text") or ""
-    )
-
-
 def _entry_columns(fields: RecordFields) -> dict[str, Any]:
     """Return the columns of an entry that depend on its kind."""
     try:
         kind = EntryKind(fields.name("kind"))
-        dice = read_dice(fields.pair("dice")) if kind in (EntryKind.THROW, EntryKind.REJECT) else None
-        play = fields.text("play")
+        seat = Seat.A if fields.flag("own") else Seat.B
+        rolled = kind is EntryKind.REJECT or (kind is EntryKind.THROW and fields.given("dice"))
+        dice = read_dice(fields.dice("dice")) if rolled else None
+        part = read_turn_part(seat, dice, fields.text("play")) if kind is EntryKind.THROW else None
         level = Level(fields.whole("level") or 0) if kind is EntryKind.RESIGN else None
         return {
             "kind": kind.value,
-            "own": None if kind is EntryKind.GAP else bool(fields.flag("own")),
-            "dice": "{}{}".format(*dice) if dice else None,
-            "play": write_play(read_play(play)) if dice and play is not None else None,
+            "own": None if kind is EntryKind.GAP else seat is Seat.A,
+            "dice": "".join(map(str, dice)) if dice else None,
+            "play": write_turn_part(part) if part else None,
             "level": int(level) if level else None,
             "accepted": bool(fields.flag("accepted")) if level else None,
             "reason": fields.text("reason"),
@@ -287,5 +275,4 @@ HANDLERS: Final[Mapping[str, tuple[Priority, Handler]]] = {
     "refused": (Priority.DECISION, _refused),
     "sheet": (Priority.LIFECYCLE, _sheet),
     "entry": (Priority.ENTRY, _entry),
-    "action": (Priority.ENTRY, _action),
 }

@@ -95,6 +95,10 @@ class RecordFields:
         first, second = map(_whole, value)
         return None if first is None or second is None else (first, second)
 
+    def given(self, name: str) -> bool:
+        """Whether there is a value, valid or not."""
+        return self._values.get(name) is not None
+
     def dice(self, name: str) -> tuple[int, ...] | None:
         """Return one to four dice; None without them."""
         value = self._values.get(name)

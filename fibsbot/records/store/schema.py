@@ -266,7 +266,8 @@ ENTRIES: Final = Table(
     UniqueConstraint("sheet_id", "number"),
 )
 """The actions of both players; `number` counts the entries of a sheet from 1, `own` marks our actions. A gap has a
-reason and the state after it."""
+reason and the state after it. A throw without dice is a play that follows in the same turn, or a name or a contest in
+words: a further kind would be one that the stores of earlier versions do not take."""
 
 ACTIONS: Final = Table(
     "actions",
@@ -280,8 +281,8 @@ ACTIONS: Final = Table(
     Column("text", Text, nullable=False),
     Index(None, "game_id"),
 )
-"""The actions of both players in a game other than backgammon, which has no sheets; `number` counts them from 1 and
-`text` is what `fibsbot replay` prints, such as `32: 24/19`."""
+"""The actions of both players in a game other than backgammon, of the time when such games had no sheets: nothing is
+added any more. `number` counts them from 1 and `text` is what `fibsbot replay` prints, such as `32: 24/19`."""
 
 RATINGS: Final = Table(
     "ratings",

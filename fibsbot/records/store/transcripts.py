@@ -1,4 +1,8 @@
-"""Build the transcript of a match from its rows; read the plays, dice and states of games in them. Seat A is ours."""
+"""Build the transcript of a match from its rows; read the plays, dice and states of games in them. Seat A is ours.
+
+A row of the kind `throw` is a roll, a play, or both: in games whose turns have several parts a play follows without a
+roll. A double or point that is named, and a contest, are such rows too, in words.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,11 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
-from fibsbot.games.state_json import laws_to_json, state_flaw, state_from_json
+from fibsbot.games.state_json import MOST_DICE, laws_to_json, state_flaw, state_from_json
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, OFF, Move, Play
 from fibsbot.records.store.database import StoreError
@@ -21,13 +25,33 @@ from fibsbot.rules import game as rules
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import LAWS, Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, Player, RejectedRoll, Resign, Throw, Transcript, apply
-from fibsbot.transcript.reconstruction import is_same_state, reconstruct
+from fibsbot.transcript import (
+    Contest,
+    Continuation,
+    Cube,
+    Entry,
+    Game,
+    Gap,
+    Named,
+    Player,
+    RejectedRoll,
+    Resign,
+    Throw,
+    Transcript,
+    apply,
+    end_game,
+    name_text,
+)
+from fibsbot.transcript.missing_parts import missing_parts_of
+from fibsbot.transcript.reconstruction import is_same_state
 
 _BROKEN: Final = "the match was broken off, and what happened last was not seen"
 _MISSING: Final = "what happened here is not in the store"
 _END: Final = "the end of the game was not seen"
-_ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED}
+_ENDINGS: Final = {"gave_up": Ending.DROPPED, "resign_accepted": Ending.RESIGNED, "game_won_by": Ending.OTHER}
+
+TurnPart: TypeAlias = Throw | Continuation | Named | Contest
+"""What rows of the kind `throw` have."""
 
 
 @frozen
@@ -91,8 +115,11 @@ def _beginning(known: Sequence[tuple[GameRows, Sequence[Segment]]]) -> GameState
         if segments:
             first = segments[0].start
             with contextlib.suppress(RuleError):
-                return rules.start_match(first.laws, first.length, (first.scores[0] - a, first.scores[1] - b))
+                scores = first.scores[0] - a, first.scores[1] - b
+                return rules.start_match(first.laws, first.length, scores, rules=first.rules)
             return None
+        if rows.game.drawn:
+            continue
         if rows.game.won is None or rows.game.points is None:
             return None
         a, b = a + rows.game.points * rows.game.won, b + rows.game.points * (not rows.game.won)
@@ -125,7 +152,7 @@ class _TranscriptBuilder:
     def _start(self, game: StoredGame, segments: Sequence[Segment]) -> GameState | None:
         """Return the first known state of a game."""
         if not segments:
-            is_known = game.ended is None or (game.won is not None and game.points)
+            is_known = game.ended is None or game.drawn or (game.won is not None and game.points)
             return self._opening() if is_known else None
         return segments[0].start
 
@@ -159,11 +186,12 @@ class _GameBuilder:
 
     def _missed(self, segment: Segment) -> tuple[Entry, ...] | None:
         """Return the entries that must have come before a segment; None if there are several possibilities."""
-        if (self.state.length, self.state.scores) != (segment.start.length, segment.start.scores):
+        known, seen = self.state, segment.start
+        if (known.rules, known.length, known.scores) != (seen.rules, seen.length, seen.scores):
             return None
         if is_same_state(self.state, segment.start):
             return ()
-        entries = reconstruct(self.state, segment.start, at=segment.at)
+        entries = missing_parts_of(self.state.rules).entries(self.state, segment.start, (), segment.at)
         return None if any(isinstance(it, Gap) for it in entries) else entries
 
     def _write(self, entries: Sequence[Entry]) -> None:
@@ -177,7 +205,11 @@ class _GameBuilder:
 
     def end(self, game: StoredGame) -> None:
         """Add the end that the game's row has, if the entries do not include it."""
-        if self.state.stage is Stage.OVER or game.won is None or not game.points:
+        if self.state.stage is Stage.OVER:
+            return
+        if game.drawn:
+            self._write_end(game, evolve(self.state, stage=Stage.OVER, drawn=True, dice=None))
+        if game.won is None or not game.points:
             return
         winner = Seat.A if game.won else Seat.B
         if game.how == "gave_up" and self.state.answering is winner.other:
@@ -186,19 +218,11 @@ class _GameBuilder:
         cube = game.cube or self.state.cube
         level = Level(game.points // cube) if game.points // cube in set(Level) else Level.SINGLE
         result = Result(winner, game.points, level, _ENDINGS.get(game.how or "", Ending.BORNE_OFF))
-        a, b = self.state.scores
-        over = evolve(
-            self.state,
-            stage=Stage.OVER,
-            scores=(a + game.points, b) if game.won else (a, b + game.points),
-            cube=cube,
-            dice=None,
-            offered=0,
-            answering=None,
-            redoubles=0,
-            resignation=None,
-            result=result,
-        )
+        reason = _END if result.how is Ending.OTHER else ""
+        self._write_end(game, evolve(end_game(self.state, result), cube=cube, reason=reason))
+
+    def _write_end(self, game: StoredGame, over: GameState) -> None:
+        over = evolve(over, todo=(), naming=None, namer=None)
         self._write([Gap(reason=_END, then=over, at=game.ended)])
 
 
@@ -246,8 +270,7 @@ def _entry(row: Mapping[str, Any]) -> Entry:
     kind, seat = EntryKind(row["kind"]), Seat.A if row["own"] else Seat.B
     match kind:
         case EntryKind.THROW:
-            play = None if row["play"] is None else read_play(row["play"])
-            return Throw(seat=seat, dice=read_dice(row["dice"]), play=play, **known)
+            return evolve(read_turn_part(seat, row["dice"], row["play"]), **known)
         case EntryKind.REJECT:
             return RejectedRoll(seat=seat, dice=read_dice(row["dice"]), **known)
         case EntryKind.RESIGN:
@@ -261,9 +284,32 @@ def _entry(row: Mapping[str, Any]) -> Entry:
 
 DANCE: Final = "cannot move"
 """Text of the play without a move."""
+_NAMED: Final = re.compile(r"name ([0-9]{1,2})")
+_CONTEST: Final = re.compile(r"contest ([0-9]{1,2}) ([0-9]{1,2})")
 _MOVE: Final = re.compile(r"(bar|[0-9]{1,2})/(off|[0-9]{1,2})")
 _MOST_MOVES: Final = 4
 _NUMBERS: Final = frozenset("123456")
+
+
+def write_turn_part(part: TurnPart) -> str | None:
+    """Return the text of a roll's play, or of what a player did without a roll; None: the play was not seen."""
+    match part:
+        case Named(number=number):
+            return name_text(number)
+        case Contest(totals=(a, b)):
+            return f"contest {a} {b}"
+    return None if part.play is None else write_play(part.play)
+
+
+def read_turn_part(seat: Seat, dice: object, text: str | None) -> TurnPart:
+    """Return the roll, play, name or contest of a row, given its dice and its text. Raises ValueError."""
+    if dice is not None:
+        return Throw(seat=seat, dice=read_dice(dice), play=None if text is None else read_play(text))
+    if named := _NAMED.fullmatch(text or ""):
+        return Named(seat=seat, number=int(named[1]))
+    if contest := _CONTEST.fullmatch(text or ""):
+        return Contest(totals=(int(contest[1]), int(contest[2])))
+    return Continuation(seat=seat, play=read_play(text or ""))
 
 
 def write_play(play: Play) -> str:
@@ -286,11 +332,11 @@ def _point(word: str, end: int) -> int:
 
 
 def read_dice(value: object) -> Dice:
-    """Return two dice, given as two digits or two numbers. Raises ValueError."""
+    """Return two or three dice, given as digits or numbers. Raises ValueError."""
     numbers = list(map(str, value)) if isinstance(value, str | list | tuple) else []
-    if len(numbers) != 2 or not set(numbers) <= _NUMBERS:
-        raise ValueError(f"expected two dice, got {value!r}")
-    return int(numbers[0]), int(numbers[1])
+    if not 2 <= len(numbers) <= MOST_DICE or not set(numbers) <= _NUMBERS:
+        raise ValueError(f"expected two or three dice, got {value!r}")
+    return tuple(map(int, numbers))
 
 
 # -- states of games as JSON ----------------------------------------------------------------------------------------

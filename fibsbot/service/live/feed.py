@@ -21,18 +21,18 @@ from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, scene_of_game, scene_of_state, show_play
+from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, last_play, scene_of_game, scene_of_state, show_play
 from fibsbot.draw.svg import scene_svg
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Phase
-from fibsbot.position import Position
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay import event_text, events
-from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.rules.backgammon import sides_of
+from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
 from fibsbot.table_lines import game_from_state
-from fibsbot.transcript import Gap, Step, Throw, walk
+from fibsbot.transcript import Gap, Step, walk
 
 LINES: Final = 100
 """Maximum number of chat lines that are kept."""
@@ -61,20 +61,25 @@ class LastPlay:
     """The last play."""
 
     shown: ShownPlay
-    after: Position
-    """The position after it, seen by our player."""
+    after: Sides
+    """The board after it, that of our player first."""
+
+
+def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
+    """Return the last play if it leads to this board."""
+    return last.shown if last is not None and last.after == board else None
 
 
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
     if track.table is not None:
-        return _table_picture(track, track.table, own_name)
+        return _table_picture(track, track.table, own_name, last)
     if track.state is None:
         return None
     decider, phase = _open_decision(track)
     state = track.decision_state(phase)
     opponent = track.opponent or "opponent"
-    shown, look = last.shown if last and last.after == track.state.position else None, _OWN_LOOK
+    shown, look = _play_to(sides_of(track.state.position), last), _OWN_LOOK
     if decider is PlayerSide.OPPONENT:
         scene, look = scene_of_state(state.swapped(), (opponent, own_name), dark=False), _OPPONENT_LOOK
         shown = shown and evolve(shown, below=not shown.below)
@@ -85,12 +90,14 @@ def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> 
     return BoardPicture(scene_svg(evolve(scene, shown=shown), look), scene.title)
 
 
-def _table_picture(track: TrackedMatch, line: TableState, own_name: str) -> BoardPicture:
+def _table_picture(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
     """Draw a match of a game other than backgammon by its last line."""
-    scene = scene_of_game(game_from_state(line), Seat.A, (own_name, track.opponent or "opponent"))
+    game = game_from_state(line)
+    scene = scene_of_game(game, Seat.A, (own_name, track.opponent or "opponent"))
     if not track.running:
         scene = _at_rest(scene)
-    return BoardPicture(scene_svg(scene, _OWN_LOOK), scene.title)
+    shown = _play_to(game.sides_for(Seat.A), last)
+    return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
@@ -211,15 +218,14 @@ class AccountFeed:
 
     def _enter(self, step: Step) -> None:
         """Add an entry to the list of moves."""
-        entry = step.entry
-        if isinstance(entry, Gap):
-            self._moves.append({"turn": step.turn, "text": f"missing: {clean(entry.reason, LONGEST)}"})
+        if isinstance(step.entry, Gap):
+            self._moves.append({"turn": step.turn, "text": f"missing: {clean(step.entry.reason, LONGEST)}"})
         for seat, deed in event_text.entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
-        if isinstance(entry, Throw) and entry.play is not None and is_backgammon(step.before.rules):
-            before, below = step.before.position_for(entry.seat), entry.seat is self._own
-            after = before.play(entry.play)
-            self._last = LastPlay(show_play(entry.play, before, below=below), after if below else after.swapped())
+        if played := last_play(step):
+            before, play = played
+            shown = show_play(play, before, below=before.turn is self._own)
+            self._last = LastPlay(shown, step.after.sides_for(self._own))
             self._changed(FeedPart.BOARD)
         self._changed(FeedPart.MOVES)
 

@@ -10,9 +10,12 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from attrs import define, field
+from sqlalchemy import insert
 
 from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.store.database import database_url, open_engine
+from fibsbot.records.store.schema import ACTIONS
 from fibsbot.records.stored_rows import RatingPoint, StoredDecision, StoredGame, StoredMatch, StoredOpponent
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
@@ -21,6 +24,15 @@ from fibsbot.transcript import Transcript
 
 NOON: Final = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
+
+
+def add_action(url: str, *, number: int = 1, own: bool = True, text: str = "31: 8/5 6/5") -> None:
+    """Have an action of the first game in a store, as earlier versions wrote it for games other than backgammon."""
+    values = {"game_id": 1, "at": NOON, "sitting": 0, "number": number, "own": own, "text": text}
+    engine = open_engine(database_url(url), writing=True)
+    with engine.begin() as connection:
+        connection.execute(insert(ACTIONS).values(values))
+    engine.dispose()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from fibsbot.records.store import AccountLeases, Store, StoreError, maintenance
 from fibsbot.records.store.maintenance import backup_store, check_integrity, copy_rows, export_store, write_jsonl
 from fibsbot.records.store.schema import METADATA
 from tests.records.store.concurrent_writer import made
-from tests.records.store.recorder import Teller
+from tests.records.store.recorder import Teller, add_action
 
 OF_PROCESSES = {"store_version", "writers", "sharing_processes", "account_leases"}
 """Tables that depend on the process that wrote into the store."""
@@ -35,9 +35,9 @@ def fill(url: str, decisions: int = 3, account: str = "marvin") -> None:
         bot.start("arthur", 7)
         bot.sheet("s1", "arthur", length=7)
         bot.enter("throw", 1, dice=(3, 1), play="8/5 6/5")
-        bot.tell("action", opponent="arthur", score=(0, 0), number=1, own=True, text="31: 8/5 6/5")
         for turn in range(decisions):
             bot.decide(turn)
+    add_action(url)
     AccountLeases(url).renew([account], {}, [account])
 
 
