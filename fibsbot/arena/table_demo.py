@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from attrs import define, evolve
+from attrs import define
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -15,18 +14,13 @@ from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.demo import LiveDisplay, PlayerCommentator
-from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.bot.agent import Agent
 from fibsbot.draw.board_text import draw_game
 from fibsbot.evolve import evolve as fast_evolve
-from fibsbot.games import load_ruleset
 from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.limits import SHORT_LIVED
-from fibsbot.server.server import Server
-from fibsbot.strategies.base import Strategy
 from fibsbot.table_lines import game_from_state, play_of_moves
 from fibsbot.text import plural
 
@@ -187,24 +181,3 @@ def _played(game: GameState, moves: tuple[FibsMove, ...]) -> tuple[str, GameStat
     numbers = "-".join(map(str, game.part.numbers))
     text = f"{numbers}: {format_play(made, game)}"
     return text, fast_evolve(game, board=table, stage=Stage.OVER, dice=None, todo=())
-
-
-async def play(  # noqa: PLR0913 - what the command was given
-    display: TableDisplay,
-    strategies: tuple[Strategy, Strategy],
-    *,
-    game: str,
-    length: int,
-    seed: int | None,
-    pause: float,
-    log_path: Path,
-) -> None:
-    """Play one match between two bots on an embedded server, and show it."""
-    async with Server(seed=seed, limits=SHORT_LIVED) as server:
-        rules = load_ruleset(game)
-        display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
-        bot = Entrant(display.player, strategies[0], TableCommentator(display, display.opponent, leads=True), log_path)
-        foe = Entrant(display.opponent, strategies[1], TableCommentator(display, display.player, leads=False))
-        timings = evolve(QUICK_TIMINGS, pause=pause)
-        with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game)
