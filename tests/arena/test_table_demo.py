@@ -54,8 +54,7 @@ def test_a_match_is_shown_as_in_the_golden_file(game: str, seed: int, tmp_path: 
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ("pip", "no strategy is called 'pip'; did you mean 'pips'?"),
-    ("heuristic", "expected a strategy that plays greek, such as engine, pips, blots or random, got 'heuristic'"),
+    ("pip", "did you mean 'pips'?"), ("heuristic", "expected a strategy that plays greek, such as engine, pips")
 ])  # fmt: skip
 @pytest.mark.parametrize("option", ["--strategy", "--opponent-strategy"])
 def test_a_strategy_that_does_not_play_the_game_is_refused_in_a_line(
