@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import enum
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable
 from functools import partial
 from types import TracebackType
-from typing import Final, Protocol, Self, TypeAlias
+from typing import Final, Self, TypeAlias
 
 from attrs import define, evolve, field, frozen
 from rich.box import SIMPLE_HEAD
@@ -121,13 +122,59 @@ LONGEST_REASON: Final = 200
 """Characters of the reason why a strategy had no answer."""
 
 
-class LiveDisplay(Protocol):
-    """What shows a match by the messages of both players."""
+LAST_LINES: Final = 6
+"""Number of lines below a board that is redrawn."""
 
-    both_sides: BothSides
 
-    def print(self, line: str) -> None:
-        """Print a line."""
+class LiveDisplay(ABC):
+    """Shows a match by the messages of both players: in a terminal a board that is redrawn, else lines and boards."""
+
+    def __init__(self, console: Console, player: str) -> None:
+        """Show the match from this player's side."""
+        self.player = player
+        self.both_sides = BothSides()
+        self._console = console
+        self._last: deque[str] = deque(maxlen=LAST_LINES)
+        self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.both_sides.flush()
+        if self._live:
+            self._live.stop()
+
+    @abstractmethod
+    def _drawing(self) -> list[str]:
+        """Return the lines of the present board, none before the first one."""
+
+    def print(self, line: str, *, with_board: bool = False) -> None:
+        """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
+        self._last.append(line)
+        if self._live:
+            self.refresh()
+            return
+        self._console.print(line, markup=False, highlight=False)
+        if with_board:
+            self.print_board()
+
+    def print_board(self) -> None:
+        """Print the present board, if there is one and it is not redrawn anyway."""
+        drawing = self._drawing()
+        if drawing and not self._live:
+            self._console.print(Text("\n".join(["", *drawing, ""])))
+
+    def refresh(self) -> None:
+        """Redraw the present board, in a terminal."""
+        drawing = self._drawing() if self._live else []
+        if self._live and drawing:
+            lines = Text("\n".join(self._last), style="dim")
+            self._live.update(Group(Padding(styled_board(drawing), (1, 0)), lines), refresh=True)
 
 
 class PlayerCommentator(Observer):
@@ -231,39 +278,19 @@ class ScoreSheet:
         return table
 
 
-LAST_LINES: Final = 6
-"""Number of lines below the board."""
-
-
-class MatchDisplay:
-    """Shows a match live: in a terminal as a board that is redrawn, else as lines with a board now and then."""
+class MatchDisplay(LiveDisplay):
+    """Shows a match of backgammon."""
 
     def __init__(self, console: Console, player: str) -> None:
         """Show the match from this player's side."""
+        super().__init__(console, player)
         self.sheet = ScoreSheet(player)
-        self.both_sides = BothSides()
-        self._console = console
-        self._player = player
         self._board: BoardState | None = None
-        self._last: deque[str] = deque(maxlen=LAST_LINES)
-        self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
-
-    def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.both_sides.flush()
-        if self._live:
-            self._live.stop()
 
     def show_board(self, board: BoardState) -> None:
         """Show the present board."""
         self._board = board
-        self._refresh()
+        self.refresh()
 
     def show_final_position(self, position: Position, score: tuple[int, int]) -> None:
         """Show the position in which a game has ended, and the score after it, both seen by the player.
@@ -288,24 +315,11 @@ class MatchDisplay:
                 )
             )
 
-    def print(self, line: str, *, with_board: bool = False) -> None:
-        """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
-        self._last.append(line)
-        if self._live:
-            self._refresh()
-            return
-        self._console.print(line, markup=False, highlight=False)
-        if with_board and self._board is not None:
-            self._console.print(Text("\n".join(["", *self._drawing(self._board), ""])))
-
-    def _drawing(self, board: BoardState) -> list[str]:
-        return draw(board, own_name=self._player if board.player == YOU else board.player)
-
-    def _refresh(self) -> None:
-        if self._live and self._board:
-            board = styled_board(self._drawing(self._board))
-            lines = Text("\n".join(self._last), style="dim")
-            self._live.update(Group(Padding(board, (1, 0)), lines), refresh=True)
+    def _drawing(self) -> list[str]:
+        board = self._board
+        if board is None:
+            return []
+        return draw(board, own_name=self.player if board.player == YOU else board.player)
 
 
 @frozen

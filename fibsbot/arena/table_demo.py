@@ -3,102 +3,58 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
-from typing import Final
 
-from attrs import define, evolve, field
+from attrs import define
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.arena.demo import BothSides, PlayerCommentator
-from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
+from fibsbot.arena.demo import LiveDisplay, PlayerCommentator
 from fibsbot.bot.agent import Agent
 from fibsbot.draw.board_text import draw_game
 from fibsbot.evolve import evolve as fast_evolve
-from fibsbot.games import load_ruleset
 from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.server.limits import SHORT_LIVED
-from fibsbot.server.server import Server
-from fibsbot.strategies.base import Strategy
 from fibsbot.table_lines import game_from_state, play_of_moves
 from fibsbot.text import plural
 
-LAST_LINES: Final = 8
-"""Number of lines below a board that is redrawn."""
 
+class TableDisplay(LiveDisplay):
+    """Shows a match of a game other than backgammon."""
 
-@define
-class TableDisplay:
-    """Shows a match live: in a terminal as a board that is redrawn, else as lines with a board now and then."""
-
-    console: Console
-    player: str
-    opponent: str
-    results: list[tuple[str, int, str, int]] = field(factory=list)
-    """Of each game the winner, or `nobody`, the points, the reason and the number of turns."""
-    winner: str | None = None
-    """Of the match, once it is over."""
-    score: tuple[int, int] = (0, 0)
-    both_sides: BothSides = field(factory=BothSides)
-    _game: GameState | None = None
-    _last: list[str] = field(factory=list)
-    _turns: int = 0
-    _live: Live | None = None
-
-    def start(self) -> None:
-        """Begin to redraw, in a terminal."""
-        if self.console.is_terminal:
-            self._live = Live(console=self.console, auto_refresh=False)
-            self._live.start()
-
-    def stop(self) -> None:
-        """Show what still waits, and end the redrawing."""
-        self.both_sides.flush()
-        if self._live:
-            self._live.stop()
+    def __init__(self, console: Console, player: str, opponent: str) -> None:
+        """Show the match from this player's side."""
+        super().__init__(console, player)
+        self.opponent = opponent
+        self.results: list[tuple[str, int, str, int]] = []
+        """Of each game the winner, or `nobody`, the points, the reason and the number of turns."""
+        self.winner: str | None = None
+        """Of the match, once it is over."""
+        self.score = (0, 0)
+        self._game: GameState | None = None
+        self._turns = 0
 
     def show(self, game: GameState) -> None:
         """Take the present board."""
         self._game = game
-        if self._live:
-            lines = Text("\n".join(self._last), style="dim")
-            self._live.update(Text("\n".join(["", *self._drawing(game), ""])) + lines, refresh=True)
+        self.refresh()
 
     def show_board(self, game: GameState) -> None:
         """Take a board of the server; print the first one of the match, which shows the set-up."""
         is_first = self._game is None
         self.show(game)
         if is_first:
-            self._print_board()
+            self.print_board()
 
     def show_after(self, game: GameState, *, leads: bool) -> None:
         """Show the board after a play, seen by the player who leads or by the other one; no line may follow it."""
         self.show(game if leads else fast_evolve(game, turn=game.turn.other))
-
-    def print(self, line: str, *, with_board: bool = False) -> None:
-        """Print what happened; with `with_board` the board as well, if it is not redrawn anyway."""
-        self._last = [*self._last[1 - LAST_LINES :], line]
-        if self._live:
-            if self._game:
-                self.show(self._game)
-            return
-        self.console.print(line, markup=False, highlight=False)
-        if with_board:
-            self._print_board()
-
-    def _print_board(self) -> None:
-        if self._game is not None and not self._live:
-            self.console.print(Text("\n".join(["", *self._drawing(self._game), ""])))
 
     def count_turn(self) -> None:
         """Count a turn of the current game."""
@@ -116,8 +72,8 @@ class TableDisplay:
         self.results.append((winner, points, reason, self._turns))
         self._turns = 0
 
-    def _drawing(self, game: GameState) -> list[str]:
-        return draw_game(game, Seat.A, (self.player, self.opponent))
+    def _drawing(self) -> list[str]:
+        return [] if self._game is None else draw_game(self._game, Seat.A, (self.player, self.opponent))
 
     def sheet(self) -> Table:
         """Return the results as a table."""
@@ -225,27 +181,3 @@ def _played(game: GameState, moves: tuple[FibsMove, ...]) -> tuple[str, GameStat
     numbers = "-".join(map(str, game.part.numbers))
     text = f"{numbers}: {format_play(made, game)}"
     return text, fast_evolve(game, board=table, stage=Stage.OVER, dice=None, todo=())
-
-
-async def play(  # noqa: PLR0913 - what the command was given
-    display: TableDisplay,
-    strategies: tuple[Strategy, Strategy],
-    *,
-    game: str,
-    length: int,
-    seed: int | None,
-    pause: float,
-    log_path: Path,
-) -> None:
-    """Play one match between two bots on an embedded server, and show it."""
-    async with Server(seed=seed, limits=SHORT_LIVED) as server:
-        rules = load_ruleset(game)
-        display.print(f"{rules.title}: a server listens on {server.host}:{server.port}.")
-        bot = Entrant(display.player, strategies[0], TableCommentator(display, display.opponent, leads=True), log_path)
-        foe = Entrant(display.opponent, strategies[1], TableCommentator(display, display.player, leads=False))
-        display.start()
-        try:
-            timings = evolve(QUICK_TIMINGS, pause=pause)
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game)
-        finally:
-            display.stop()

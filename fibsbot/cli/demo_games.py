@@ -15,10 +15,9 @@ import click
 from attrs import evolve, frozen
 from rich.console import Console
 
-from fibsbot.arena import table_demo
-from fibsbot.arena.demo import Commentator, MatchDisplay
+from fibsbot.arena.demo import Commentator, LiveDisplay, MatchDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
-from fibsbot.arena.table_demo import TableDisplay
+from fibsbot.arena.table_demo import TableCommentator, TableDisplay
 from fibsbot.chouette import demo as chouette
 from fibsbot.chouette.demo import ChouetteError
 from fibsbot.cli import UserError
@@ -97,6 +96,18 @@ def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
         sys.exit(130)
 
 
+async def _play(  # noqa: PLR0913, PLR0917 - what is played, by whom and where it is shown
+    display: LiveDisplay, heading: str, bot: Entrant, foe: Entrant, length: int, options: DemoOptions
+) -> None:
+    """Play one match between two bots on an embedded server, whose address completes the heading."""
+    game = None if options.game == BACKGAMMON else options.game
+    timings = evolve(QUICK_TIMINGS, pause=options.pause)
+    async with Server(seed=options.seed, limits=SHORT_LIVED) as server:
+        display.print(heading.format(f"{server.host}:{server.port}"))
+        with display:
+            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game, laws=options.laws)
+
+
 # -- backgammon -----------------------------------------------------------------------------------------------------
 
 
@@ -113,7 +124,10 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
         for name, strategy in zip(names, strategies, strict=True):
             if base_name(name) not in PORTABLE and (fault := first_fault(strategy)):
                 raise UserError(f"strategy {name!r} does not work: {fault}")
-        _run(_play(display, strategies, length, options.seed, options.pause, log_path, laws), log_path)
+        bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
+        foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
+        heading = f"A server listens on {{}}; {BOT} and {OPPONENT} log in."
+        _run(_play(display, heading, bot, foe, length, options), log_path)
     sheet = display.sheet
     seconds = time.monotonic() - started
     if sheet.winner is None:
@@ -129,24 +143,6 @@ def _play_backgammon(options: DemoOptions, console: Console) -> None:
         f"`{program} replay {log_path}` shows the match again, `{program} report {log_path}` makes a page of it.",
         soft_wrap=True,
     )
-
-
-async def _play(  # noqa: PLR0913, PLR0917 - what the command was given
-    display: MatchDisplay,
-    strategies: tuple[Strategy, Strategy],
-    length: int,
-    seed: int | None,
-    pause: float,
-    log_path: Path,
-    laws: Laws | None,
-) -> None:
-    timings = evolve(QUICK_TIMINGS, pause=pause)
-    async with Server(seed=seed, limits=SHORT_LIVED) as server:
-        display.print(f"A server listens on {server.host}:{server.port}; {BOT} and {OPPONENT} log in.")
-        bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
-        foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
-        with display:
-            await play_pair(server, bot, foe, matches=1, length=length, timings=timings, laws=laws)
 
 
 # -- chouette -------------------------------------------------------------------------------------------------------
@@ -198,16 +194,10 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
             for name, strategy in zip(players, strategies, strict=True):
                 if fault := first_fault(strategy, [options.game]):
                     raise UserError(f"strategy {name!r} does not work: {fault}")
-        playing = table_demo.play(
-            display,
-            strategies,
-            game=options.game,
-            length=length,
-            seed=options.seed,
-            pause=options.pause,
-            log_path=log_path,
-        )
-        _run(playing, log_path)
+        bot = Entrant(BOT, strategies[0], TableCommentator(display, OPPONENT, leads=True), log_path)
+        foe = Entrant(OPPONENT, strategies[1], TableCommentator(display, BOT, leads=False))
+        heading = f"{load_ruleset(options.game).title}: a server listens on {{}}."
+        _run(_play(display, heading, bot, foe, length, options), log_path)
     if display.winner is None:
         raise UserError(f"the match was not finished; the session log {log_path} has the details")
     high, low = sorted(display.score, reverse=True)

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from attrs import define, evolve
@@ -21,6 +21,7 @@ from fibsbot.cli import EXIT_INTERRUPTED, UserError
 from fibsbot.cli.options import (
     FILE,
     FOLDER,
+    LAWS_PARAMETERS,
     FiniteRange,
     GameName,
     WorkerOptions,
@@ -34,16 +35,14 @@ from fibsbot.cli.terminal import counting_bar
 from fibsbot.files import os_errors_as
 from fibsbot.rules.law_words import law_words
 from fibsbot.rules.laws import FIBS, Laws
-from fibsbot.strategies import DEFAULT_STRATEGY, base_name, luck_evaluator
-from fibsbot.strategies.base import Evaluator, close_in_time
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.strategies import DEFAULT_STRATEGY, luck_evaluator
+from fibsbot.strategies.base import Evaluator, close_in_time, plays_game
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, StrategyError, load
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 
-if TYPE_CHECKING:
-    from fibsbot.arena.duel.table_games import TableDuelPlan
-
-
+DOES_NOT_PLAY: Final = "expected a strategy that plays {}, such as engine, pips, blots or random, got {!r}"
 REFRESH_INTERVAL: Final = 0.5
 """Seconds between two looks at the running result."""
 
@@ -51,7 +50,7 @@ REFRESH_INTERVAL: Final = 0.5
 @click.command()
 @click.argument("strategy_a", metavar="A")
 @click.argument("strategy_b", metavar="B")
-@click.option("--game", type=GameName(), help="Tables game to play instead of backgammon, with options after colons.")
+@click.option("--game", type=GameName(), help="Game to play instead of backgammon, with options after colons.")
 @click.option(
     "-n",
     "--games",
@@ -70,7 +69,11 @@ REFRESH_INTERVAL: Final = 0.5
     metavar="NAME",
     help=f"Strategy that evaluates luck and errors.  [default: {luck_evaluator(DEFAULT_STRATEGY)}, if A or B can]",
 )
-@click.option("--luck/--no-luck", default=True, help="Analyse luck and errors, which takes longer.")
+@click.option(
+    "--luck/--no-luck",
+    default=None,
+    help="Analyse luck and errors, which takes longer.  [default: luck, unless compiled games can be played]",
+)
 @worker_options
 @click.option(
     "--deadline",
@@ -95,7 +98,7 @@ def duel(  # noqa: PLR0913 - one argument per option
     jacoby: bool,
     beavers: bool,
     evaluator: str | None,
-    luck: bool,
+    luck: bool | None,
     workers: WorkerOptions,
     deadline: float,
     output: Path | None,
@@ -109,25 +112,25 @@ def duel(  # noqa: PLR0913 - one argument per option
     the same dice and swapped seats, and the result is adjusted for the luck that is left. Ctrl-C stops and prints the
     result so far; with -o FILE, the same command continues later, even after a kill.
 
-    With --game, A and B are random, pips (a pip counter), blots (a blot minimiser) or engine, and only --games, --seed,
-    --json and the options of workers apply. In nackgammon and longgammon, whose rules are those of backgammon, A and B
-    may also be any of its strategies, with all options but --mat.
+    With --game, A and B play another game, by its own laws. Single games without a cube between random, pips (a pip
+    counter), blots (a blot minimiser) and engine are compiled, and thousands of them take seconds, unless --luck asks
+    for more.
     """
     if games % 2:
         raise click.UsageError(f"expected an even number for --games, since all is played twice, got {games}")
+    laws = _other_laws(laws_from(cube=cube, **named) or FIBS)
     names = strategy_a, strategy_b
+    plan = DuelPlan(
+        names, length or 0, seed, cube, jacoby, beavers, deadline=deadline, other_laws=laws, game=game or ""
+    )
     if game is not None:
-        _play_unless_as_backgammon(game, names, seed, games // 2, workers, as_json=as_json)
-    if (jacoby or beavers) and (length or not cube):
+        _check_with_game(plan.rules)
+        plan = evolve(plan, cube=plan.laws.cube)
+    if (jacoby or beavers) and (length or not plan.cube):
         raise click.UsageError("--jacoby and --beavers belong to money games with a cube")
-    laws = laws_from(cube=cube, **named) or FIBS
-    luck = luck and not laws.point_game
-    if evaluator and not luck:
-        raise click.UsageError("--evaluator makes sense only without --no-luck, and not in the Point Game")
     if output and not output.absolute().parent.is_dir():
         raise UserError(f"there is no folder {output.parent} for {output.name}")
-    judging = _choose_evaluator(names, evaluator) if luck else None
-    plan = DuelPlan(names, length or 0, seed, cube, jacoby, beavers, judging, deadline, _other_laws(laws), game or "")
+    plan = evolve(plan, evaluator=_evaluator_of(plan, evaluator, luck=luck))
     tally = DuelSummary(plan)
     began = time.monotonic()
     finished, error = True, None
@@ -145,21 +148,13 @@ def duel(  # noqa: PLR0913 - one argument per option
         sys.exit(EXIT_INTERRUPTED)
 
 
-def _play_unless_as_backgammon(  # noqa: PLR0913 - what is played, and by whom
-    game: str, names: tuple[str, str], seed: int, pairs: int, workers: WorkerOptions, *, as_json: bool
-) -> None:
-    """Play a duel in a tables game and exit, unless strategies for backgammon play it, as only its set-up differs."""
-    from fibsbot.arena.duel.table_games import KINDS, PLAYERS, TableDuelPlan  # noqa: PLC0415 - needed for --game only
-    from fibsbot.games import load_ruleset  # noqa: PLC0415
-    from fibsbot.rules.backgammon import is_another_set_up  # noqa: PLC0415
+def _check_with_game(rules: Ruleset) -> None:
+    """Raise UsageError for options that have no effect in a game."""
+    from fibsbot.rules.backgammon import is_another_set_up  # noqa: PLC0415 - needed for --game only
 
     context = click.get_current_context()
-    compiled = all(base_name(name) in PLAYERS for name in names) and KINDS.keys() & set(names)
-    if compiled or not is_another_set_up(load_ruleset(game)):
-        check_table_duel(context, *names)
-        sys.exit(table_duel(TableDuelPlan(game, names, seed, pairs), workers, as_json=as_json))
-    if context.params["mats"]:
-        raise click.UsageError("--mat does not apply to --game: the format knows one set-up only")
+    without_effect = {"mats"} if is_another_set_up(rules) else {"mats", *LAWS_PARAMETERS - {"cube"}}
+    check_options_with_game(context, frozenset(context.params) - without_effect)
 
 
 def _other_laws(laws: Laws) -> str:
@@ -168,20 +163,36 @@ def _other_laws(laws: Laws) -> str:
     return "" if laws == FIBS else law_words(laws)
 
 
-def _choose_evaluator(names: tuple[str, str], wanted: str | None) -> str | None:
-    """Return the name of the evaluator, having seen that all who are named can be made."""
-    able: dict[str, bool] = {}
+def _evaluator_of(plan: DuelPlan, wanted: str | None, *, luck: bool | None) -> str | None:
+    """Return the name of the evaluator, None for no luck and errors."""
+    if luck is None:
+        luck = bool(wanted) or not plan.is_compiled
+    luck = luck and not plan.laws.point_game
+    if wanted and not luck:
+        raise click.UsageError("--evaluator makes sense only without --no-luck, and not in the Point Game")
+    if not luck and not plan.game:
+        return None
+    evaluators = _evaluators_among((*plan.strategies, *([wanted] if wanted else [])), plan.rules)
+    if wanted and wanted not in evaluators:
+        raise UserError(NOT_AN_EVALUATOR.format(wanted))
+    return (wanted or luck_evaluator(DEFAULT_STRATEGY)) if luck and evaluators else None
+
+
+def _evaluators_among(names: Sequence[str], rules: Ruleset) -> set[str]:
+    """Return those of some strategies that are evaluators, having seen that all can be made and play the game."""
+    evaluators = set()
     try:
         with contextlib.redirect_stdout(sys.stderr):  # what a strategy prints is no result
-            for name in dict.fromkeys((*names, wanted) if wanted else names):
+            for name in dict.fromkeys(names):
                 strategy = load(name)
-                able[name] = isinstance(strategy, Evaluator)
+                if isinstance(strategy, Evaluator):
+                    evaluators.add(name)
                 close_in_time(strategy)
+                if not plays_game(strategy, rules):
+                    raise UserError(DOES_NOT_PLAY.format(rules.name, name))
     except StrategyError as error:
         raise UserError(str(error)) from None
-    if wanted and not able[wanted]:
-        raise UserError(NOT_AN_EVALUATOR.format(wanted))
-    return wanted or (luck_evaluator(DEFAULT_STRATEGY) if any(able[name] for name in names) else None)
+    return evaluators
 
 
 def _play(tally: DuelSummary, wanted: int, workers: WorkerOptions, out: Path | None, mats: Path | None) -> bool:
@@ -272,14 +283,17 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield "Fewer than two pairs: too few for a result."
     else:
         yield f"{first} {_format_estimate(report, report['result'])}"
+    if report.get("share"):
+        yield f"{first} wins {_format_share(report['share'])}{_drawn(report['draws'])}"
     if report["adjusted"]:
         yield f"without luck: {_format_estimate(report, report['adjusted'])}"
     if report["gain"]:
         yield _variance_reduction(report["gain"])
     if report["unjudged"]:
         yield f"In {report['unjudged']} pairs the evaluator failed; their results could not be adjusted for luck."
-    yield ""
-    yield from _table(_rows(report))
+    if any(it[kind]["count"] for it in report["performances"] for kind in ("plays", "others")):
+        yield ""
+        yield from _table(_rows(report))
     if report["evaluator"]:
         yield f"PR as evaluated by {report['evaluator']}, from {_decisions(report)} decisions that count."
     if report["examples"]:
@@ -317,6 +331,15 @@ def _format_estimate(report: dict[str, Any], estimate: dict[str, Any]) -> str:
     return f"{text}; {estimate['rating_mean']:+.0f} FIBS rating points ({ends[0]} to {ends[1]})"
 
 
+def _format_share(share: dict[str, float]) -> str:
+    mean, error, low, high = (100 * share[name] for name in ("mean", "error", "low", "high"))
+    return f"{mean:.2f} % of games, standard error {error:.2f}, 95 %: {low:.2f} to {high:.2f} %"
+
+
+def _drawn(draws: int) -> str:
+    return f"; {draws:,} drawn, which count a half" if draws else ""
+
+
 def _points(difference: float | None) -> str:
     return "no limit" if difference is None else f"{difference:+.0f}"
 
@@ -350,64 +373,3 @@ def _time(seconds: float | None) -> str:
 
 def _decisions(report: dict[str, Any]) -> str:
     return f"{sum(it['judged'] for it in report['performances']):,}"
-
-
-# -- tables games ------------------------------------------------------------------------------------------------------
-
-
-_OF_WORKERS: Final = frozenset({"scheduler", "jobs", "tls_ca_file", "tls_cert", "tls_key"})
-_WITH_GAME: Final = frozenset({"strategy_a", "strategy_b", "game", "games", "seed", "as_json"}) | _OF_WORKERS
-"""The parameters that apply to tables games."""
-
-
-def check_table_duel(context: click.Context, *names: str) -> None:
-    """Raise UsageError or UserError unless these strategies and options go with --game."""
-    from fibsbot.arena.duel.table_games import PLAYERS  # noqa: PLC0415 - needed for --game only
-
-    check_options_with_game(context, _WITH_GAME)
-    for name in names:
-        if base_name(name) not in PLAYERS:
-            raise UserError(f"expected one of {', '.join(PLAYERS)} with --game, got {name!r}")
-        try:
-            load(name)
-        except StrategyError as error:
-            raise UserError(str(error)) from None
-
-
-def table_duel(plan: TableDuelPlan, workers: WorkerOptions, *, as_json: bool) -> int:
-    """Play a duel in a tables game and print its result; return the exit status."""
-    from fibsbot.arena.duel.table_games import TableDuelSummary, play_table_duel  # noqa: PLC0415 - needed for --game only
-    from fibsbot.engine.network import NetworkError  # noqa: PLC0415
-
-    tally = TableDuelSummary(plan)
-    try:
-        with sigterm_as_interrupt(), counting_bar() as progress, workers.open_if_chosen() as pool:
-            task = progress.add_task(" - ".join(plan.strategies), total=2 * plan.pairs, running="")
-
-            def show(now: PoolProgress) -> None:
-                progress.update(task, completed=len(tally.points), running=plural(now.workers, "worker"))
-
-            for points in play_table_duel(plan, pool=pool, on_progress=show):
-                tally.points += points
-    except KeyboardInterrupt:
-        pass
-    except (NetworkError, OSError, DuelError) as error:
-        raise UserError(str(error)) from None
-    report = tally.report()
-    click.echo(json.dumps(report) if as_json else format_table_report(report))
-    return 0 if report["finished"] else EXIT_INTERRUPTED
-
-
-def format_table_report(report: dict[str, Any]) -> str:
-    """Return the result of a duel in a tables game as text."""
-    a, b = report["strategies"]
-    lines = [f"{report['game']}: {a} against {b}, {report['games']:,} games, seed {report['seed']}"]
-    share, points = report["share"], report["points"]
-    if share:
-        drawn = f", {report['draws']:,} drawn, which count a half" if report["draws"] else ""
-        low, high = 100 * share["low"], 100 * share["high"]
-        lines += [
-            f"{a} wins {100 * share['mean']:.1f} % (95 % interval {low:.1f} to {high:.1f}){drawn}",
-            f"{points['mean']:+.3f} points per game (95 % interval {points['low']:+.3f} to {points['high']:+.3f})",
-        ]
-    return "\n".join(lines)

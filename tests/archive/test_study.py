@@ -33,6 +33,7 @@ from fibsbot.position import Play
 from fibsbot.rules import game as rules
 from fibsbot.rules.laws import FIBS, LAWS_1931, Level
 from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.engine_strategy import EngineStrategy
 from fibsbot.strategies.heuristic import HeuristicStrategy
@@ -129,6 +130,7 @@ def test_notation_says_what_a_play_changes() -> None:
     for seed in range(3):
         rows = match_rows(simulate(seed, length=1), MatchPlace("", 1, ""))
         for cells in rows.positions[::7]:
+            assert not isinstance(cells, Sides)
             position = type(parse_position_id("4HPwATDgc/ABMA"))(cells)
             for dice in ROLLS:
                 for play in legal_plays(position, dice):

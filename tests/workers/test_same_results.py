@@ -14,7 +14,6 @@ from fibsbot.analysis.match_analysis import analyse_matches
 from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.arena.duel.results import TimeHistogram
-from fibsbot.arena.duel.table_games import TableDuelPlan, play_table_duel
 from fibsbot.cli.perft import count_with
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.bearoff.storage import write_tables
@@ -125,15 +124,15 @@ def test_duels_are_the_same_by_all_workers(pools: list[WorkerPool], tmp_path: Pa
 
 
 @pytest.mark.parametrize(("game", "players", "pairs"), [
-    ("greek", ("pips", "random"), 70),
+    ("greek", ("pips", "random"), 550),
     ("nackgammon", ("engine:0", "pips"), 3),
 ])  # fmt: skip
-def test_duels_in_tables_games_are_the_same_by_all_workers(
+def test_duels_in_other_games_are_the_same_by_all_workers(
     pools: list[WorkerPool], game: str, players: tuple[str, str], pairs: int
 ) -> None:
-    plan = TableDuelPlan(game, players, 5, pairs)
-    here, *others = [[it for block in play_table_duel(plan, pool=pool) for it in block] for pool in pools]
-    assert 2 * pairs == len(here)
+    plan = DuelPlan(players, seed=5, game=game, cube=False)
+    here, *others = [sorted((it.number, it.results) for it in play_pairs(plan, range(pairs), pool)) for pool in pools]
+    assert pairs == len(here)
     assert [here] * len(others) == others
 
 

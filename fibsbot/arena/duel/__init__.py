@@ -6,5 +6,5 @@ its own number alone, so any process may play any pair, in any order.
     games.py    the settings of a duel, the dice of a game, and games and matches as generators of questions
     pairs.py    the strategies, the pairs that they play, and the processes
     results.py  pairs summed up (means, intervals, times), and the file of results
-    table_games.py  duels in tables games, all of them compiled
+    compiled_games.py  pairs of compiled games, for single games between the players that they have
 """

@@ -16,23 +16,25 @@ from attrs.validators import ge, gt
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
 from fibsbot.match import CubeAction, Dice, MatchState
-from fibsbot.position import Play, Position
-from fibsbot.rules import game as rules
-from fibsbot.rules.backgammon import BACKGAMMON, position_of
+from fibsbot.position import Play
+from fibsbot.rules.backgammon import BACKGAMMON, is_backgammon
+from fibsbot.rules.game import next_game, play, resign, roll_opening, start_match
 from fibsbot.rules.law_words import parse_law_words
-from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws, Level
+from fibsbot.rules.laws import AutomaticRaise, Laws, Level
 from fibsbot.rules.permissions import match_winner, refusal_to_double
-from fibsbot.rules.plays import legal_plays
+from fibsbot.rules.ruleset import Numbers, Opening, Ruleset
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies import questions
+from fibsbot.strategies import DEFAULT_STRATEGY, base_name, questions
 from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.transcript import Cube, Entry, Game, RejectedRoll, Resign, Throw, apply
+from fibsbot.transcript import Contest, Continuation, Cube, Entry, Game, Named, RejectedRoll, Resign, Throw, apply
 from fibsbot.workers.errors import WorkerLostError
 
 MONEY_CUBE_LIMIT: Final = 4096
 """Limit of the cube in money games: strategies that always double and take could make one game outweigh all others."""
 DEFAULT_DEADLINE: Final = 60.0
 """Default seconds for a decision."""
+SIMPLE_PLAYERS: Final = ("random", "pips", "blots")
+"""The strategies that compiled games of every ruleset have."""
 
 
 class DuelError(Exception):
@@ -67,26 +69,34 @@ class DuelPlan:
     deadline: float = field(default=DEFAULT_DEADLINE, validator=gt(0))
     """Seconds for a decision, after which a fallback decides."""
     other_laws: str = ""
-    """The words of other laws than those of FIBS; whether there is a cube is in `cube`."""
+    """The words of other laws than the game's own; whether there is a cube is in `cube`."""
     game: str = ""
-    """The tables game that is played, one for which `is_another_set_up` is true; empty for backgammon."""
+    """The game that is played, with its options; empty for backgammon."""
 
     @property
-    def start(self) -> Position:
-        """The position before the first roll."""
-        return position_of(load_ruleset(self.game or BACKGAMMON.name).start())
+    def rules(self) -> Ruleset:
+        """The game that is played."""
+        return load_ruleset(self.game or BACKGAMMON.name)
 
     @property
     def laws(self) -> Laws:
         """The laws of these games."""
-        laws = parse_law_words(self.other_laws) if self.other_laws else FIBS
+        laws = parse_law_words(self.other_laws) if self.other_laws else self.rules.laws
         return evolve(
             laws,
-            cube=self.cube,
+            cube=self.cube and laws.cube,
             cube_limit=None if self.length else MONEY_CUBE_LIMIT,
             jacoby=self.jacoby or laws.jacoby,
             redoubles=max(int(self.beavers), laws.redoubles),
         )
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether compiled games play this duel, many times faster: single games between players that they have."""
+        engines = () if is_backgammon(self.rules) else (DEFAULT_STRATEGY,)
+        known = all(it in SIMPLE_PLAYERS or base_name(it) in engines for it in self.strategies)
+        more = self.length or self.laws.cube or self.other_laws or self.evaluator
+        return bool(self.game) and known and not more
 
     @property
     def labels(self) -> tuple[str, str]:
@@ -128,10 +138,15 @@ class GameDice:
         """Return whether the opening roll ties, for laws by which that raises the cube."""
         return self._random.random() < 1 / 6
 
-    def roll(self) -> Dice:
-        """Return the next roll, the higher die first."""
+    def roll(self, count: int = 2) -> Numbers:
+        """Return the next roll of two dice or more, the highest die first."""
         dice = self._planned.pop(0) if self._planned else self._random_of(ROLLS)
-        return max(dice), min(dice)
+        others = [self._random_of(ROLLS)[0] for _ in range(count - len(dice))]
+        return tuple(sorted((*dice, *others), reverse=True))
+
+    def contest(self) -> tuple[int, int]:
+        """Return the totals of two dice for seat A and for seat B."""
+        return sum(self._random_of(ROLLS)), sum(self._random_of(ROLLS))
 
     def _random_of(self, ways: tuple[Dice, ...]) -> Dice:
         # Only random() is guaranteed to return the same numbers in every version of Python.
@@ -163,27 +178,24 @@ Games: TypeAlias = tuple[Game, ...]
 """The games of a match."""
 MatchGenerator: TypeAlias = Generator[AskedQuestion, questions.StrategyAnswer, Games]
 _QuestionGenerator: TypeAlias = Generator[AskedQuestion, questions.StrategyAnswer, None]
-_BACKGAMMON: Final = Position.start()
 LOWEST_RESIGNATION: Final = 1
 """The lowest level of a resignation. One that was rejected is not offered again in the same game, nor a lower one."""
 
 
-def play_match(
-    laws: Laws, length: int, dice: Callable[[int], GameDice], start: Position = _BACKGAMMON
-) -> MatchGenerator:
+def play_match(laws: Laws, length: int, dice: Callable[[int], GameDice], rules: Ruleset = BACKGAMMON) -> MatchGenerator:
     """Play a match of `length` points, or one money game if the length is 0.
 
-    `dice` returns the dice of a game by its number, counted from 0; `start` is the position in which each begins.
+    `dice` returns the dice of a game by its number, counted from 0.
     """
-    state = rules.start_match(laws, length)
+    state = start_match(laws, length, rules=rules)
     games: list[Game] = []
     while True:
-        game = _GameInProgress(evolve(state, board=start))
+        game = _GameInProgress(state)
         yield from game.play(dice(len(games)))
         games.append(Game(len(games) + 1, game.start, tuple(game.entries), game.state.result))
         if not length or match_winner(game.state) is not None:
             return tuple(games)
-        state = rules.next_game(game.state)
+        state = next_game(game.state)
 
 
 class _GameInProgress:
@@ -196,30 +208,72 @@ class _GameInProgress:
 
     def play(self, dice: GameDice) -> _QuestionGenerator:
         """Play the game to its end."""
-        while self.state.laws.automatic is not AutomaticRaise.NONE and dice.tie():
-            self.start = self.state = rules.roll_opening(self.state, 1, 1)
-        first, second = dice.opening()
-        yield from self._roll(Seat.A if first > second else Seat.B, (max(first, second), min(first, second)), dice)
+        if self.state.stage is Stage.OPENING:
+            yield from self._open(dice)
         while self.state.stage is not Stage.OVER:
-            action = yield from self._before_roll(self.state.turn)
-            if action is CubeAction.ROLL:
-                yield from self._roll(self.state.turn, dice.roll(), dice)
+            yield from self._go_on(dice)
 
-    def _roll(self, seat: Seat, dice: Dice, following: GameDice) -> _QuestionGenerator:
+    def _open(self, dice: GameDice) -> _QuestionGenerator:
+        """Roll for who begins; whoever plays this roll plays it."""
+        while self.state.laws.automatic is not AutomaticRaise.NONE and dice.tie():
+            self.start = self.state = roll_opening(self.state, 1, 1)
+        first, second = dice.opening()
+        if self.state.rules.opening is Opening.RETHROW:
+            self.start = self.state = roll_opening(self.state, first, second)
+        else:
+            yield from self._roll(Seat.A if first > second else Seat.B, (max(first, second), min(first, second)), dice)
+
+    def _go_on(self, dice: GameDice) -> _QuestionGenerator:
+        """Let happen what comes next."""
+        seat = self.state.decides
+        if seat is None:
+            self._add(Contest(totals=dice.contest()))
+        elif self.state.stage is Stage.ROLL:
+            action = yield from self._before_roll(seat)
+            if action is CubeAction.ROLL:
+                yield from self._roll(seat, dice.roll(self.state.rules.dice), dice)
+        elif self.state.stage is Stage.NAME:
+            yield from self._name(seat)
+        else:
+            chosen = yield from self._choose_play(self.state, seat)
+            self._add(Continuation(seat=seat, play=chosen or Play()))
+
+    def _roll(self, seat: Seat, dice: Numbers, following: GameDice) -> _QuestionGenerator:
         """Play a roll; `following` are the dice of a roll that takes the place of a rejected one."""
         rolled = apply(self.state, Throw(seat=seat, dice=dice))
-        plays = legal_plays(rolled.position, dice)
-        play = plays[0] if plays else Play()
+        if rolled.stage is not Stage.MOVE:  # something has to be named first, or nothing can be played
+            self._add(Throw(seat=seat, dice=dice))
+            return
+        chosen = yield from self._choose_play(rolled, seat)
+        if chosen is None:
+            self._add(RejectedRoll(seat=seat, dice=dice))
+            yield from self._roll(seat, following.roll(), following)
+            return
+        self.state = play(rolled, seat, chosen)
+        self.entries.append(Throw(seat=seat, dice=dice, play=chosen))
+
+    def _choose_play(
+        self, rolled: GameState, seat: Seat
+    ) -> Generator[AskedQuestion, questions.StrategyAnswer, Play | None]:
+        """Return the play that a player chooses; None if the player rejects the roll."""
+        state = _decision(rolled, seat)
+        plays = state.plays
         if len(plays) > 1:
-            answer = yield AskedQuestion(seat, questions.PlayQuestion(_decision(rolled, seat), plays))
+            answer = yield AskedQuestion(seat, questions.PlayQuestion(state, plays))
             if isinstance(answer, questions.RejectRollAnswer):
-                self._add(RejectedRoll(seat=seat, dice=dice))
-                yield from self._roll(seat, following.roll(), following)
-                return
+                return None
             if isinstance(answer, PlayAnswer):
-                play = answer.play
-        self.state = rules.play(rolled, seat, play)
-        self.entries.append(Throw(seat=seat, dice=dice, play=play))
+                return answer.play
+        return plays[0] if plays else Play()
+
+    def _name(self, seat: Seat) -> _QuestionGenerator:
+        state = _decision(self.state, seat)
+        number = state.names[-1]
+        if len(state.names) > 1:
+            answer = yield AskedQuestion(seat, questions.NameQuestion(state))
+            if isinstance(answer, questions.NameAnswer):
+                number = answer.number
+        self._add(Named(seat=seat, number=number))
 
     def _before_roll(self, seat: Seat) -> Generator[AskedQuestion, questions.StrategyAnswer, CubeAction | None]:
         """Let the player on roll double or resign; return ROLL if neither happens."""
@@ -244,7 +298,7 @@ class _GameInProgress:
             self._add(Cube(seat=seat, action=action))
 
     def _resign(self, seat: Seat, level: Level) -> _QuestionGenerator:
-        offered = rules.resign(self.state, seat, level)
+        offered = resign(self.state, seat, level)
         state = _decision(offered, seat.other)
         points = offered.resignation.points if offered.resignation else 0
         accepted = 0 < state.away[0] <= points  # who wins the match by accepting is not asked

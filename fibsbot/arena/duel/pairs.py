@@ -20,6 +20,7 @@ from fibsbot.arena.duel.games import DuelError, DuelPlan, GameDice, lost_worker_
 from fibsbot.arena.duel.results import PairResult, StrategyStats, TimeHistogram
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats.mat import write_mat
+from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Evaluator, Strategy
 from fibsbot.strategies.loader import Forgetful, ReusedStrategies, Seeded, StrategyError, check_portable
@@ -214,7 +215,7 @@ class PairPlayer:
     def _transcript(self, number: int, seat: Seat) -> Transcript:
         """Play one game or match with A at this seat."""
         plan = self._plan
-        match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number), plan.start)
+        match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number), plan.rules)
         games = play_out(match, [self._players[it ^ seat].ask for it in Seat])
         names = [Player(plan.labels[it ^ seat]) for it in Seat]
         given_id = f"duel-{plan.seed}-{number + 1:06}{'ab'[seat]}"
@@ -300,11 +301,17 @@ def play_pairs(
     needs this machine, a file cannot be written or the workers fail. Local processes have ended afterwards, whatever
     happens.
     """
+    if plan.is_compiled:
+        from fibsbot.arena.duel.compiled_games import play_compiled_pairs  # noqa: PLC0415 - loads the compiled kernels
+
+        yield from play_compiled_pairs(plan, numbers, pool, on_progress)
+        return
     names = [*plan.strategies, *([plan.evaluator] if plan.evaluator else [])]
     pieces = (Piece(f"pair {number + 1}", number) for number in numbers)
     try:
         check_portable(names, pool)
-        work = DuelWork(plan, mat_folder is not None, ReusedStrategies.of(*names))
+        travelling = names if is_backgammon(plan.rules) else ()  # a folder of networks may have none for backgammon
+        work = DuelWork(plan, mat_folder is not None, ReusedStrategies.of(*travelling))
         run = pool.run(play_pair, pieces, shared=work, ordered=False, on_progress=on_progress)
         with lost_worker_named(), contextlib.closing(run) as played:
             for _, pair in played:

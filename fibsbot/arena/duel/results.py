@@ -99,6 +99,11 @@ class PairResult:
         return sum(self.results) / 2
 
     @property
+    def share(self) -> float:
+        """Share of the money games that A wins; a draw counts a half."""
+        return sum(0.5 + 0.5 * ((it > 0) - (it < 0)) for it in self.results) / 2
+
+    @property
     def adjusted(self) -> float | None:
         """Mean result of A without luck."""
         return None if self.luck is None else self.result - sum(self.luck) / 2
@@ -179,6 +184,9 @@ class DuelSummary:
     games: int = 0
     unjudged: int = 0
     """Pairs without luck because the evaluator failed."""
+    draws: int = 0
+    """Single games that nobody has won."""
+    _shares: list[float] = field(factory=list)
     _adjusted: list[float] = field(factory=list)
     _totals: tuple[_StrategyTotals, _StrategyTotals] = field(factory=lambda: (_StrategyTotals(), _StrategyTotals()))
     _examples: list[tuple[int, str]] = field(factory=list)
@@ -190,6 +198,8 @@ class DuelSummary:
         self.results[pair.number] = pair.result
         self.games += pair.games
         self.unjudged += bool(pair.unjudged)
+        self._shares.append(pair.share)
+        self.draws += 0 if self.plan.length else pair.results.count(0)
         if pair.adjusted is not None:
             self._adjusted.append(pair.adjusted)
         for total, performance in zip(self._totals, pair.performances, strict=True):
@@ -220,6 +230,7 @@ class DuelSummary:
         of = zip(self.plan.labels, self.performances, strict=True)
         return {
             **self.plan.settings(),
+            **self._games_won(),
             "unit": "share of matches" if self.plan.length else "points per game",
             "finished": len(self.results) >= wanted,
             "pairs": len(self.results),
@@ -232,6 +243,13 @@ class DuelSummary:
             "performances": [_performance(name, it) for name, it in of],
             "examples": [f"pair {number + 1}: {text}" for number, text in self._examples],
         }
+
+    def _games_won(self) -> dict[str, Any]:
+        """Return the share of games that A wins, in single games other than backgammon, of which some may be drawn."""
+        if not self.plan.game or self.plan.length:
+            return {}
+        share = Estimate.of_shares(self._shares)
+        return {"draws": self.draws, "share": self._estimate(share)}
 
     def _estimate(self, estimate: Estimate | None) -> dict[str, float | None] | None:
         if estimate is None:

@@ -1,6 +1,6 @@
 """Whole games of the family, compiled: what `fibsbot.rules.game` does, with the players' choices.
 
-Both players of a game are numbers: the baselines of `fibsbot.strategies.table_games`, or a network.
+Both players of a game are numbers: the strategies of `fibsbot.strategies.simple_players`, or a network.
 """
 
 from __future__ import annotations
@@ -399,20 +399,3 @@ def play_pairs(
                 points[2 * pair] = play_game(rules, kinds[0], first, second, buffers)
             else:
                 points[2 * pair + 1] = -play_game(rules, kinds[1], second, first, buffers)
-
-
-@compiled
-def find_plays(rules: Rules, kind: int, buffers: GameBuffers) -> int:
-    """Find what a turn of one part can lead to from `buffers.board` by `buffers.dice`; return how many tables.
-
-    They are `buffers.search.nodes` at `buffers.search.results`, the choice of a simple player first, if `kind` is one.
-    """
-    search, results = buffers.search, buffers.search.results
-    divide(rules, buffers.board, buffers.dice, rules[DICE], 1, buffers.todo)
-    count = search_plays(rules, buffers.board, buffers.todo[0], search)
-    if count and kind == RANDOM:
-        chosen = next_random(buffers.random, 1, count)
-        results[0], results[chosen] = results[chosen], results[0]
-    elif count and kind < NETWORK:
-        _simply_best(rules, kind, search, buffers.board, count)
-    return int(count)

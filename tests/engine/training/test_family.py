@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.arena.duel.table_games import TableDuelPlan, TableDuelSummary, play_table_duel
+from fibsbot.arena.duel.games import DuelPlan
+from fibsbot.arena.duel.pairs import play_pairs
+from fibsbot.arena.duel.results import DuelSummary
 from fibsbot.cli import main
 from fibsbot.engine.family.network import GAME_NETWORKS, load_network, new_network, save_network
 from fibsbot.engine.network import NetworkError
@@ -18,6 +20,8 @@ from fibsbot.engine.training import family
 from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.rules.backgammon import is_backgammon
+from fibsbot.workers.pool import LocalPool
+from fibsbot.workers.processes import usable_cores
 
 pytestmark = pytest.mark.compiles_games
 
@@ -30,11 +34,12 @@ LEARNED = ("portes:tavla", *(game for game in GAMES if not is_backgammon(load_ru
 
 def share(game: str, opponent: str, games: int, network: Path | None = None) -> float:
     ours = f"engine:0,networks={network.parent}" if network else "engine:0"
-    plan = TableDuelPlan(game, (ours, opponent), 3, games // 2)
-    tally = TableDuelSummary(plan)
-    for points in play_table_duel(plan):
-        tally.points += points
-    return float(tally.report()["share"]["mean"])
+    plan = DuelPlan((ours, opponent), seed=3, cube=False, game=game)
+    assert plan.is_compiled
+    tally = DuelSummary(plan)
+    for pair in play_pairs(plan, range(games // 2), LocalPool(usable_cores())):
+        tally.add(pair)
+    return float(tally.report(games // 2)["share"]["mean"])
 
 
 @pytest.mark.slow
