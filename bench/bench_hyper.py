@@ -15,14 +15,14 @@ import time
 from pathlib import Path
 from typing import Final
 
-from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.network import GameNetwork, load_network
-from fibsbot.engine.family.parameters import state_of
+from fibsbot.engine.rulesets.evaluator import RulesetEvaluator
+from fibsbot.engine.rulesets.network import GameNetwork, load_network
+from fibsbot.engine.rulesets.parameters import state_of
 from fibsbot.engine.training.hyper import ExactTable, exact_table, points_of, solve_all
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.game import play, roll, roll_opening, start_match_of
-from fibsbot.rules.general_plays import outcome, resulting_tables, turn_over
+from fibsbot.rules.general_plays import outcome, resulting_boards, turn_over
 from fibsbot.rules.state import GameState, Stage
 
 RULES: Final = load_ruleset("hyper")
@@ -40,7 +40,7 @@ def solved() -> ExactTable:
 
 def losses(table: ExactTable, network: GameNetwork | None, games: int, seed: int) -> tuple[list[float], int]:
     """Return what each choice of the network loses in games against itself, in points, and how many it had."""
-    evaluator = TableEvaluator(RULES, network)
+    evaluator = RulesetEvaluator(RULES, network)
     rng = random.Random(seed)
     lost, rolls = [], 0
     for _ in range(games):
@@ -57,9 +57,9 @@ def losses(table: ExactTable, network: GameNetwork | None, games: int, seed: int
     return lost, rolls
 
 
-def choice(exact: ExactTable, evaluator: TableEvaluator, state: GameState) -> tuple[Play, float | None]:
+def choice(exact: ExactTable, evaluator: RulesetEvaluator, state: GameState) -> tuple[Play, float | None]:
     """Return the network's play and what it loses; None if there is no choice."""
-    plays = resulting_tables(RULES, state.sides, state.part)
+    plays = resulting_boards(RULES, state.sides, state.part)
     if len(plays) < 2:
         return Play(next(iter(plays.values()), ())), None
     tables = list(plays)

@@ -26,12 +26,12 @@ from typing import Final, TypeAlias
 from attrs import define
 
 from fibsbot.arena.duel.results import Estimate
-from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.network import load_network
+from fibsbot.engine.rulesets.evaluator import RulesetEvaluator
+from fibsbot.engine.rulesets.network import load_network
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.game import play, roll, roll_opening, start_match_of
-from fibsbot.rules.general_plays import outcome, resulting_tables, turn_over
+from fibsbot.rules.general_plays import outcome, resulting_boards, turn_over
 from fibsbot.rules.sides import HAND, OFF, Sides
 from fibsbot.rules.state import GameState, Seat, Stage
 
@@ -111,7 +111,7 @@ def start(folder: Path, python: str, network: str) -> Opponent:
     return Opponent(subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))  # noqa: S603 - the user's own words
 
 
-def play_game(evaluator: TableEvaluator, opponent: Opponent, ours: Seat, dice: Random) -> int:
+def play_game(evaluator: RulesetEvaluator, opponent: Opponent, ours: Seat, dice: Random) -> int:
     """Play a game; return the points that our network wins in it."""
     state = start_match_of(RULES, 0)
     while state.stage is not Stage.OVER:
@@ -123,9 +123,9 @@ def play_game(evaluator: TableEvaluator, opponent: Opponent, ours: Seat, dice: R
     return state.scores[ours] - state.scores[ours.other]
 
 
-def _choose(evaluator: TableEvaluator, opponent: Opponent | None, state: GameState) -> Play:
+def _choose(evaluator: RulesetEvaluator, opponent: Opponent | None, state: GameState) -> Play:
     """Return the play of the opponent, or of our network if it is ours to choose."""
-    plays = resulting_tables(RULES, state.sides, state.part)
+    plays = resulting_boards(RULES, state.sides, state.part)
     if len(plays) < 2:
         return Play(next(iter(plays.values()), ()))
     if opponent is not None:
@@ -144,7 +144,7 @@ def main() -> None:
     parser.add_argument("--ours", type=Path, help="a network of Plakoto, by default the bundled one")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    evaluator = TableEvaluator(RULES, load_network(options.ours) if options.ours else None)
+    evaluator = RulesetEvaluator(RULES, load_network(options.ours) if options.ours else None)
     opponent = start(options.folder, options.python, options.network)
     shares, points, began = [], [], time.monotonic()
     for pair in range(options.games // 2):

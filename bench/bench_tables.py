@@ -22,11 +22,11 @@ from rich.table import Table
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
-from fibsbot.rules.general_plays import check_play, legal_plays, perft, resulting_tables
+from fibsbot.rules.general_plays import check_play, legal_plays, perft, resulting_boards
 from fibsbot.rules.ruleset import Part, Ruleset
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
-from tests.engine.family.test_plays import kernel_tables, limited
+from tests.engine.rulesets.test_plays import kernel_tables, limited
 from tests.games.random_games import brute_force, decisions, mutated, random_game, variants
 
 GAME_COLUMNS = ("game", "games", "turns, median", "longest", "drawn", "first player won", "reasons", "perft 1, 2",
@@ -66,7 +66,7 @@ def positions_row(positions: int, game: str) -> tuple[str, ...]:
     refused = changed = 0
     for found, part in decisions(game, positions, SHARE):
         table = Sides(limited(found.own), limited(found.opponent))
-        results = resulting_tables(rules, table, part)
+        results = resulting_boards(rules, table, part)
         assert brute_force(rules, table, part) == set(results), (game, table, part)
         assert set(kernel_tables(rules, table, part)) == set(results), (game, table, part)
         plays.append(len(results))
@@ -85,7 +85,7 @@ def is_refused(rules: Ruleset, table: Sides, part: Part, play: Play) -> bool:
         after = check_play(rules, table, part, play)[1]
     except PlayError:
         return True
-    assert after in resulting_tables(rules, table, part), (rules.full_name, table, part, play)
+    assert after in resulting_boards(rules, table, part), (rules.full_name, table, part, play)
     return False
 
 

@@ -206,7 +206,7 @@ class MatchState:
         board = self.board
         if isinstance(board, Position):
             return tuple(map(Position, resulting_positions(board.points, self.dice or (0, 0))))
-        return tuple(general_plays.resulting_tables(self.rules, board, self.part))
+        return tuple(general_plays.resulting_boards(self.rules, board, self.part))
 
     @property
     def has_choice(self) -> bool:
@@ -214,7 +214,7 @@ class MatchState:
         board = self.board
         if isinstance(board, Position):
             return has_choice(board.points, self.dice or (0, 0))
-        return len(general_plays.resulting_tables(self.rules, board, self.part)) > 1
+        return len(general_plays.resulting_boards(self.rules, board, self.part)) > 1
 
     def check_play(self, play: Play) -> Play:
         """Return a play with its moves in an order in which they can be made; phase MOVE. Raises PlayError."""
@@ -235,7 +235,7 @@ class MatchState:
         board = self.board
         if isinstance(board, Position):
             return [board.play(play) for play in plays]
-        results = general_plays.resulting_tables(self.rules, board, self.part)
+        results = general_plays.resulting_boards(self.rules, board, self.part)
         known: dict[Play, Board] = {Play(steps): after for after, steps in results.items()}
         return [known[play] if play in known else self.board_after(play) for play in plays]
 

@@ -12,7 +12,7 @@ from fibs_protocol.table_state import SideState, TableCourse, TablePlayer, Table
 from fibs_protocol.words import Colour, FibsMove, TableNaming
 from fibsbot import fibs_numbering
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import format_turn, parse_turn
+from fibsbot.games.sides_text import format_turn, parse_turn
 from fibsbot.position import Move, Play
 from fibsbot.rules.backgammon import board_of, is_backgammon
 from fibsbot.rules.game import choices

@@ -20,7 +20,7 @@ from fibsbot.formats import Format
 from fibsbot.formats.conversion import OF_EVERY_GAME, read_matches
 from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState, Phase
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import start_match_of
@@ -94,7 +94,7 @@ def test_every_tool_takes_a_match(match: Path, game: str, tmp_path: Path) -> Non
     assert decided == len(lines)
     for line in lines:
         ruleset, board, *_ = line.split("\t")
-        parse_table(board, load_ruleset(ruleset))
+        parse_sides(board, load_ruleset(ruleset))
     assert "Game 2" in invoke("export", match, "--format", "sheet").stdout
     assert invoke("export", match, "--format", "csv").stdout.endswith(f",{game}\n")
 

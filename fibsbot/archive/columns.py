@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fibsbot.archive.rows import MatchRows
 from fibsbot.archive.schema import ADDED, Column, TableSchema
 from fibsbot.archive.tracking import Checkers
-from fibsbot.games.text import format_table
+from fibsbot.games.sides_text import format_sides
 from fibsbot.position import BAR, CHECKERS, OFF
 from fibsbot.rules.sides import Sides
 
@@ -87,7 +87,7 @@ def checkers_columns(checkers: Sequence[Checkers]) -> TableData:
     sides = [it for it in checkers if isinstance(it, Sides)]
     texts = np.empty(len(checkers), object)
     texts[~has_sides] = position_ids(boards).astype(str)
-    texts[has_sides] = [format_table(it) for it in sides]
+    texts[has_sides] = [format_sides(it) for it in sides]
     own, theirs = np.empty((2, len(checkers), BAR + 1), np.int8)
     own[~has_sides], theirs[~has_sides] = _rows_of(boards)
     own[has_sides], theirs[has_sides] = [it.own.row for it in sides], [it.opponent.row for it in sides]

@@ -22,7 +22,7 @@ from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
 from fibsbot.fibs_numbering import play_to_fibs
-from fibsbot.games.text import format_table
+from fibsbot.games.sides_text import format_sides
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
@@ -292,6 +292,6 @@ TABLE_LINES: Final = GameLines(
     open_key=open_key_on_line,
     state=_state_on_line,
     moves=lambda play, _: moves_to_fibs(play),
-    record=lambda state: {"table": format_table(state.sides), "rules": state.rules.full_name},
+    record=lambda state: {"table": format_sides(state.sides), "rules": state.rules.full_name},
 )
 """A `table:` line shows everything that a decision depends on."""

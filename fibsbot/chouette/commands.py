@@ -13,7 +13,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS, flow
 from fibsbot.chouette.rules import TEAM
-from fibsbot.chouette.table import ChouetteMatch, ChouetteTable, all_tables, table_of
+from fibsbot.chouette.table import ChouetteMatch, ChouetteTable, all_tables, sides_of_state
 from fibsbot.server import chat, game_commands, match_commands
 from fibsbot.server.users import User
 from fibsbot.server.world import CommandHandlers, World
@@ -31,7 +31,7 @@ def refused(reason: str) -> CommandError:
 
 
 def _own_table(user: User) -> ChouetteTable:
-    table = table_of(user)
+    table = sides_of_state(user)
     if table is None:
         raise refused("you have no seat at a table; 'help chouette' explains how to get one")
     return table
@@ -55,7 +55,7 @@ def chouette(world: World, user: User, command: c.Chouette) -> None:
 
 def _show(world: World, user: User) -> None:
     """Show the user's table with its ledger, or else all tables; ask again what the user has to decide."""
-    table = table_of(user)
+    table = sides_of_state(user)
     if table is None:
         none = m.ChouetteNews("there is no table; 'chouette open' opens one.")
         world.send(user, m.ChouetteNoSeat(), *(map(flow.table_message, all_tables(world)) if world.tables else (none,)))

@@ -17,7 +17,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import Departure
 from fibsbot.chouette import FEWEST_PLAYERS, rules
 from fibsbot.chouette.rules import BOX, TEAM, Chouette
-from fibsbot.chouette.table import SERVER_LAWS, ChouetteMatch, ChouetteTable, all_tables, table_of
+from fibsbot.chouette.table import SERVER_LAWS, ChouetteMatch, ChouetteTable, all_tables, sides_of_state
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.server import game_flow, match_commands, watchers
@@ -297,7 +297,7 @@ def go_away(world: World, user: User, how: Departure) -> None:
 
     The seat is kept once a game has begun, if the server stops, or if the player has logged in anew.
     """
-    table = table_of(user)
+    table = sides_of_state(user)
     if table is None:
         return
     if table.match is None and not world.closing and how is not Departure.RECONNECTED:

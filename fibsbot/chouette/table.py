@@ -126,7 +126,7 @@ class ChouetteTable:
         return json.dumps(values)
 
 
-def table_of(user: User) -> ChouetteTable | None:
+def sides_of_state(user: User) -> ChouetteTable | None:
     """Return the table at which a user has a seat."""
     return user.table if isinstance(user.table, ChouetteTable) else None
 

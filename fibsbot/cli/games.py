@@ -16,8 +16,8 @@ from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.sentences import describe_game, describe_turn
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
+from fibsbot.games.sides_text import SidesTextError, format_sides, parse_sides
 from fibsbot.games.state_json import state_to_json
-from fibsbot.games.text import TableTextError, format_table, parse_table
 from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.position import Play
 from fibsbot.rules import game as games
@@ -64,8 +64,8 @@ def read_game(name: str, table: str | None, dice: str | None) -> GameState:
     """
     ruleset = read_ruleset(name)
     try:
-        return games.start_at(ruleset, parse_table(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
-    except TableTextError as error:
+        return games.start_at(ruleset, parse_sides(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
+    except SidesTextError as error:
         raise UserError(str(error)) from error
 
 
@@ -136,7 +136,7 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
         {
             "play": format_play(legal_play, game),
             "moves": [[move.source, move.target] for move in legal_play.moves],
-            "table": format_table(check_play(game.rules, game.sides, part, legal_play)[1]),
+            "table": format_sides(check_play(game.rules, game.sides, part, legal_play)[1]),
         }
         for legal_play in plays
     ]
@@ -160,13 +160,13 @@ def print_game(game: GameState, *, as_json: bool) -> None:
     if as_json:
         facts = {
             "game": game.rules.full_name,
-            "table": format_table(game.sides),
+            "table": format_sides(game.sides),
             "pips": [game.sides.own.pips, game.sides.opponent.pips],
         }
         click.echo(json.dumps(facts | state_to_json(game)))
         return
     print_board(draw_game(game, Seat.A, NAMES))
-    for name, value in [*describe_game(game, NAMES), ("table", format_table(game.sides))]:
+    for name, value in [*describe_game(game, NAMES), ("table", format_sides(game.sides))]:
         click.echo(f"   {name:9} {value}")
 
 

@@ -143,10 +143,10 @@ def _train_game(game: str, recipe: Path | None, folder: Path, *, as_json: bool) 
     if recipe is not None:
         raise click.UsageError("expected a RECIPE or --game, got both")
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - loads numpy, see _THREADS
-    from fibsbot.engine.training.family import FamilyTraining, NoNetworkError, bundled_recipe  # noqa: PLC0415 - loads numpy
+    from fibsbot.engine.training.rulesets import NoNetworkError, RulesetTraining, bundled_recipe  # noqa: PLC0415 - loads numpy
 
     try:
-        training = FamilyTraining(bundled_recipe(game), folder)
+        training = RulesetTraining(bundled_recipe(game), folder)
     except (NetworkError, NoNetworkError) as error:
         raise UserError(str(error)) from error
     with _bar() as progress:

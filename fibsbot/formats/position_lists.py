@@ -21,8 +21,8 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.formats import Format, FormatError, expected, plain_text, single_line
+from fibsbot.games.sides_text import format_sides, format_turn
 from fibsbot.games.state_json import HIGHEST_CUBE
-from fibsbot.games.text import format_table, format_turn
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_gnubg_id
 from fibsbot.notation.position_ids import infer_post_crawford
@@ -211,7 +211,7 @@ def _of_any_game(_: Transcript, decision: Decision) -> str:
         asked = f"{asked} {state.naming.name.lower()}"
     score = "{}-{}".format(*state.score) + (f" to {state.length}" if state.length else "")
     cube = f"cube {state.cube} {state.owner.name.lower()}"
-    return "\t".join((state.rules.full_name, format_table(state.sides), asked, score, cube)) + "\n"
+    return "\t".join((state.rules.full_name, format_sides(state.sides), asked, score, cube)) + "\n"
 
 
 _WRITERS: Final[Mapping[Format, Callable[[Transcript, Decision], str]]] = {

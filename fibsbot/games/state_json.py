@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from attrs import fields
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import format_table, format_turn, parse_table, parse_turn
+from fibsbot.games.sides_text import format_sides, format_turn, parse_sides, parse_turn
 from fibsbot.position import Flaw, Position
 from fibsbot.rules.backgammon import BACKGAMMON, Board, is_backgammon
 from fibsbot.rules.laws import LAWS, AutomaticRaise, Laws, Level
@@ -59,7 +59,7 @@ def laws_to_json(laws: Laws) -> dict[str, Any]:
 
 
 def _write_board(board: Board) -> list[int] | str:
-    return list(board.points) if isinstance(board, Position) else format_table(board)
+    return list(board.points) if isinstance(board, Position) else format_sides(board)
 
 
 def _write_resignation(offer: Resignation) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def state_from_json(values: object) -> GameState:
         rules = read.get("rules", BACKGAMMON)
         if is_backgammon(rules):
             return GameState(board=Position(tuple(read_numbers(board))), **read)
-        return GameState(board=parse_table(checked(board, str), rules), **read)
+        return GameState(board=parse_sides(checked(board, str), rules), **read)
     except StateJsonError:
         raise
     except (LookupError, TypeError, ValueError) as error:

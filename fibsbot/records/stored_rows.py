@@ -167,7 +167,7 @@ class StoredDecision:
     xgid: str | None
     """The position; None if XGID cannot express it."""
     table_text: str | None
-    """The position in a game other than backgammon, as fibsbot/games/text.py writes it; None in backgammon."""
+    """The position in a game other than backgammon, as fibsbot/games/sides_text.py writes it; None in backgammon."""
     dice: tuple[int, ...] | None
     """Two, or as many as the game has."""
     offer: int | None

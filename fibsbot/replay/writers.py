@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 
 from fibsbot.bot.decisions import xgid_of
 from fibsbot.draw.markup import clean
-from fibsbot.games.text import format_table
+from fibsbot.games.sides_text import format_sides
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, format_gnubg_id
@@ -186,7 +186,7 @@ def _position_ids(state: MatchState | None) -> Row:
     if state is None:
         return {"xgid": None, "gnubg_id": None}
     if not isinstance(state.board, Position):
-        return {"xgid": None, "gnubg_id": None, "position": format_table(state.sides)}
+        return {"xgid": None, "gnubg_id": None, "position": format_sides(state.sides)}
     try:
         gnubg_id = format_gnubg_id(state)
     except NotationError:

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, Grade, MatchAnalysis, PlayerStatistics, grade
-from fibsbot.games.text import format_table
+from fibsbot.games.sides_text import format_sides
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
 from fibsbot.position import Play
@@ -300,7 +300,7 @@ def _state_to_act(game: GameState) -> tuple[MatchState | None, Seat]:
 
 def _ids(state: MatchState) -> dict[str, str]:
     if isinstance(state.board, Sides):
-        return {"Board": format_table(state.board)}
+        return {"Board": format_sides(state.board)}
     writers: dict[str, Callable[[MatchState], str]] = {
         "XGID": lambda state: str(Xgid.of(state)),
         "GNUbg ID": format_gnubg_id,

@@ -99,7 +99,7 @@ _Board: TypeAlias = tuple[Sides, _Reached, _Made, _Made, tuple[int, int]]
 
 
 @lru_cache(CACHED_ROLLS)
-def resulting_tables(rules: Ruleset, sides: Sides, part: Part) -> Mapping[Sides, Steps]:
+def resulting_boards(rules: Ruleset, sides: Sides, part: Part) -> Mapping[Sides, Steps]:
     """Return every board that a part of a turn can lead to, with one play to reach it; empty if no checker can move.
 
     As many numbers as possible have to be played, and of plays with equally many those with the highest sum. A play
@@ -205,12 +205,12 @@ def outcome(rules: Ruleset, before: Sides, after: Sides) -> Outcome | None:
 
 def can_move(rules: Ruleset, sides: Sides, part: Part) -> bool:
     """Return whether any checker can move."""
-    return any(resulting_tables(rules, sides, part).values())
+    return any(resulting_boards(rules, sides, part).values())
 
 
 def legal_plays(rules: Ruleset, sides: Sides, part: Part) -> tuple[Play, ...]:
     """Return one play for each distinct board that a part of a turn can lead to; none if no checker can move."""
-    return tuple(Play(steps) for steps in resulting_tables(rules, sides, part).values())
+    return tuple(Play(steps) for steps in resulting_boards(rules, sides, part).values())
 
 
 def check_play(rules: Ruleset, sides: Sides, part: Part, play: Play) -> tuple[Play, Sides]:
@@ -226,7 +226,7 @@ def check_play(rules: Ruleset, sides: Sides, part: Part, play: Play) -> tuple[Pl
         rolled = "-".join(map(str, part.numbers))
         law = Law.TOO_MANY_MOVES if _as_in_backgammon(part) else EACH_ONCE
         raise IllegalPlayError(law, f"{law.value}: {len(play)} moves for {rolled}")
-    results = resulting_tables(rules, sides, part)
+    results = resulting_boards(rules, sides, part)
     if not play.moves and not results:
         return play, sides
     made: dict[Sides, Steps] = {}
@@ -296,7 +296,7 @@ def _omission(rules: Ruleset, sides: Sides, part: Part, made: Mapping[Sides, Ste
     for board in made:
         if board in reached and (law := _broken_play_law(rules, sides, board, reached[board])):
             return law
-    results = resulting_tables(rules, sides, part)
+    results = resulting_boards(rules, sides, part)
     moves = len(next(iter(made.values())))
     possible = max(map(len, results.values()), default=0)
     if moves == possible:
@@ -364,7 +364,7 @@ def perft(rules: Ruleset, depth: int, sides: Sides | None = None) -> int:
             for dice, _ways in rolls(rules.dice):
                 noted, turn = parts_of(rules, board, dice)
                 part = next((step for step in turn if isinstance(step, Part)), None)
-                for after in (part and resulting_tables(rules, noted, part)) or (noted,):
+                for after in (part and resulting_boards(rules, noted, part)) or (noted,):
                     if not turns_left or outcome(rules, noted, after) is None:
                         following[turn_over(after)] += times
         level = following

@@ -9,8 +9,8 @@ from attrs import evolve
 from cattrs import Converter
 
 from fibsbot.games import load_ruleset
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.games.state_json import laws_to_json, state_from_json, state_to_json
-from fibsbot.games.text import parse_table
 from fibsbot.rules.backgammon import is_backgammon, position_of
 from fibsbot.rules.state import GameState, Naming, Seat
 
@@ -62,7 +62,7 @@ def _of_ruleset(saved: Mapping[str, Any]) -> dict[str, Any]:
     crawford, post_crawford = _CRAWFORD[when]
     laws = evolve(rules.laws, crawford=rules.laws.crawford and (saved["length"] < 2 or when is not None))
     offer, result = saved["resignation"], saved["result"]
-    sides = parse_table(saved["table"], rules)
+    sides = parse_sides(saved["table"], rules)
     changed = {
         "rules": rules.full_name,
         "laws": laws_to_json(laws),

@@ -30,14 +30,14 @@ from fibsbot.engine import engine_details
 from fibsbot.engine.arrays import Floats64
 from fibsbot.engine.cube import DEFAULT_EFFICIENCY, OWNER_COLUMN, TURNED, Stakes
 from fibsbot.engine.cube.stakes import ACCEPT_SLACK
-from fibsbot.engine.family.evaluator import CANDIDATES, MOST_PLIES, TableEvaluator
-from fibsbot.engine.family.network import network_of_game
 from fibsbot.engine.match_equity import LEAST_SWING, GamePoints, match_chance
+from fibsbot.engine.rulesets.evaluator import CANDIDATES, MOST_PLIES, RulesetEvaluator
+from fibsbot.engine.rulesets.network import network_of_game
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.dice import Dice
-from fibsbot.rules.general_plays import outcome, parts_of, resulting_tables, rolls, turn_over
+from fibsbot.rules.general_plays import outcome, parts_of, resulting_boards, rolls, turn_over
 from fibsbot.rules.permissions import is_beyond
 from fibsbot.rules.ruleset import Part, Rest, Ruleset, Then, Turn
 from fibsbot.rules.sides import OFF, Side, Sides
@@ -64,7 +64,7 @@ class NetworkPlayer:
         """
         self.plies = min(plies, MOST_PLIES)
         self._folder = folder
-        self._evaluators: dict[str, TableEvaluator] = {}
+        self._evaluators: dict[str, RulesetEvaluator] = {}
 
     @property
     def details(self) -> str:
@@ -141,7 +141,7 @@ class NetworkPlayer:
 
     def _compared(self, state: MatchState, plays: Sequence[Play], made: Play | None = None) -> list[PlayValue]:
         evaluator, rules, before, part = self._evaluator(state.rules), state.rules, state.sides, state.part
-        known = {moves: after for after, moves in resulting_tables(rules, before, part).items()}
+        known = {moves: after for after, moves in resulting_boards(rules, before, part).items()}
         after = [known[play.moves] if play.moves in known else _sides_after(state, play) for play in plays]
         over = [_ends_turn(state, len(play)) for play in plays]
         left = [_OVER if is_over else _TO_ROLL for is_over in over]
@@ -278,10 +278,10 @@ class NetworkPlayer:
         """Return the points of a game that is won with one, two and three units."""
         return tuple(round(points) for points in accumulate(self._evaluator(rules).unit_points))
 
-    def _evaluator(self, rules: Ruleset) -> TableEvaluator:
+    def _evaluator(self, rules: Ruleset) -> RulesetEvaluator:
         name = rules.full_name
         if name not in self._evaluators:
-            self._evaluators[name] = TableEvaluator(rules, network_of_game(rules.name, self._folder))
+            self._evaluators[name] = RulesetEvaluator(rules, network_of_game(rules.name, self._folder))
         return self._evaluators[name]
 
 

@@ -17,7 +17,7 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.backgammon import board_of
 from fibsbot.rules.game import name, reach, roll, roll_opening, start_match_of
-from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import OFF
 from fibsbot.rules.state import Stage
@@ -334,5 +334,5 @@ def first_decisions(rules: Ruleset) -> Iterator[MatchState]:
             yield state
             return
         else:
-            after, moves = next(iter(resulting_tables(rules, game.sides, game.part).items()), (game.sides, ()))
+            after, moves = next(iter(resulting_boards(rules, game.sides, game.part).items()), (game.sides, ()))
             game = reach(game, board_of(rules, after), len(moves))

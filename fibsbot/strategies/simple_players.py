@@ -10,7 +10,7 @@ from fibsbot.games.backgammons import last_wins
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import sides_of
-from fibsbot.rules.general_plays import outcome, resulting_tables
+from fibsbot.rules.general_plays import outcome, resulting_boards
 from fibsbot.rules.ruleset import Part, Ruleset
 from fibsbot.rules.sides import HAND, OFF, Sides
 from fibsbot.rules.state import Naming
@@ -78,7 +78,7 @@ class ValuingPlayer(CautiousPlayer, ABC):
         rated = []
         for number in state.names:
             if state.naming is Naming.DOUBLE:
-                boards = list(resulting_tables(state.rules, state.sides, Part((number,) * 4)))
+                boards = list(resulting_boards(state.rules, state.sides, Part((number,) * 4)))
             else:
                 boards = [_opened(state, number)]
             value, _, _ = max(self._rated(state, boards))

@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from fibsbot.arena.duel.games import DuelPlan, GameDice, Games, play_match, play_out
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.cli import EXIT_USAGE, main
-from fibsbot.engine.family.network import new_network, save_network
+from fibsbot.engine.rulesets.network import new_network, save_network
 from fibsbot.games import GAMES
 from fibsbot.match import MatchState
 from fibsbot.rules.state import Stage

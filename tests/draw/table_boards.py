@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.rules.game import start_at, start_match_of
 from fibsbot.rules.state import GameState
 
@@ -46,4 +46,4 @@ def board_of(name: str) -> GameState:
     """Return the game of BOARDS in which marvin, who has seat A, has rolled."""
     text, dice = BOARDS[name]
     rules = load_ruleset(name)
-    return start_at(rules, parse_table(text, rules), dice)
+    return start_at(rules, parse_sides(text, rules), dice)

@@ -20,7 +20,7 @@ from fibsbot.draw.sentences import describe_game, situation
 from fibsbot.draw.svg import ViewOptions, game_svg
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState
 from fibsbot.notation import parse_play
 from fibsbot.position import Position
@@ -117,7 +117,7 @@ def test_a_picture_is_small_loads_nothing_and_shows_any_play(name: str) -> None:
 def test_points_have_the_numbers_of_the_player_below(name: str, called: str) -> None:
     """The opponent's 24-point has another number for us in each kind of course."""
     rules = load_ruleset(name)
-    lines = draw_game(start_at(rules, parse_table("20:15 / 24:15", rules)), Seat.A, NAMES, style=2)
+    lines = draw_game(start_at(rules, parse_sides("20:15 / 24:15", rules)), Seat.A, NAMES, style=2)
     edges = ((lines[2], lines[0]), (lines[12], lines[14]))
     found = [numbers[row.index("X") - 1 : row.index("X") + 1] for row, numbers in edges if "X" in row]
     assert [called] == found
@@ -125,16 +125,16 @@ def test_points_have_the_numbers_of_the_player_below(name: str, called: str) -> 
 
 def test_hand_and_bar_are_apart_where_the_game_distinguishes_them() -> None:
     rules = load_ruleset("tabula")
-    lines = draw_game(start_at(rules, parse_table("25:3 20:12 hit=1 / 25 2:14", rules)), Seat.A, NAMES)
+    lines = draw_game(start_at(rules, parse_sides("25:3 20:12 hit=1 / 25 2:14", rules)), Seat.A, NAMES)
     assert "   HAND: O-2 X-1   BAR: O-1 X-0   OFF: O-0 X-0  turn: marvin" in lines
     hyper = load_ruleset("hyper")
-    board = start_at(hyper, parse_table("25 20 / 2", hyper), (5, 1))
+    board = start_at(hyper, parse_sides("25 20 / 2", hyper), (5, 1))
     assert "   BAR: O-1 X-0   OFF: O-1 X-2   Cube: 1  marvin rolled 5 1." in draw_game(board, Seat.A, NAMES)
 
 
 def test_the_rest_of_a_turn_is_written_below_the_board() -> None:
     rules = load_ruleset("gioul")
-    stopped = start_at(rules, parse_table("24 2:14 / 24:14 11", rules), (5, 5))
+    stopped = start_at(rules, parse_sides("24 2:14 / 24:14 11", rules), (5, 5))
     passed = play(stopped, Seat.A, parse_play("24/19", stopped))
     lines = draw_game(passed, Seat.A, NAMES)
     assert "   ford to play: 5 5 5, then 6 6 6 6." in lines

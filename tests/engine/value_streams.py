@@ -20,16 +20,16 @@ import numpy.typing as npt
 
 from fibsbot.engine.bearoff.solver import compute_tables
 from fibsbot.engine.engine import Engine
-from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.network import GAME_NETWORKS
 from fibsbot.engine.match_equity import match_chance
 from fibsbot.engine.rollout.games import BlockPlayer, RolloutPlan, play_candidates
+from fibsbot.engine.rulesets.evaluator import RulesetEvaluator
+from fibsbot.engine.rulesets.network import GAME_NETWORKS
 from fibsbot.engine.search import SearchLimits
 from fibsbot.games import load_ruleset
 from fibsbot.match import MatchState, Phase
 from fibsbot.position import Play, Position
 from fibsbot.rules.game import play, roll, start_match_of
-from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat, Stage
 from tests.engine.toys import some_positions
@@ -93,7 +93,7 @@ def match_equity() -> Stream:
 def _game(name: str) -> Stream:
     """Yield the chances of tables of a game, and the plays that are chosen at 0 and at 1 ply."""
     rules = load_ruleset(name)
-    evaluator, rng = TableEvaluator(rules), random.Random(name)
+    evaluator, rng = RulesetEvaluator(rules), random.Random(name)
     state = start_match_of(rules, 0, begins=Seat.A)
     for _ in range(12):
         if state.stage is Stage.OVER:
@@ -101,7 +101,7 @@ def _game(name: str) -> Stream:
         if state.stage is Stage.ROLL:
             state = roll(state, state.turn, tuple(rng.randint(1, 6) for _ in range(rules.dice)))
         if state.stage is Stage.MOVE:
-            found = resulting_tables(state.rules, state.sides, state.part)
+            found = resulting_boards(state.rules, state.sides, state.part)
             if found:
                 after = sorted(found, key=repr)[:40]
                 yield evaluator.chances(after)

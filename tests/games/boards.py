@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.ruleset import Part
 from fibsbot.rules.sides import HAND, Mark, Side, Sides, side
 
@@ -43,7 +43,7 @@ def sides(
 def results(game: str, board: Sides, *numbers: int, ordered: bool = False, one_checker: bool = False) -> list[str]:
     """Return the own rows that a part leads to, in order, with `*n` for n checkers hit and `_p_` for a new pin."""
     found = []
-    for after in resulting_tables(load_ruleset(game), board, Part(numbers, ordered=ordered, one_checker=one_checker)):
+    for after in resulting_boards(load_ruleset(game), board, Part(numbers, ordered=ordered, one_checker=one_checker)):
         hits = after.opponent.row[HAND] - board.opponent.row[HAND]
         pins = [p for p in range(1, 25) if after.opponent.pinned >> p & 1]
         found.append(format_side(after.own) + (f" *{hits}" if hits else "") + "".join(f" _{p}_" for p in pins))

@@ -11,7 +11,7 @@ from fibsbot.match import MatchState
 from fibsbot.position import Play, Position
 from fibsbot.rules.backgammon import is_another_set_up, is_backgammon, position_of
 from fibsbot.rules.game import play, roll, roll_opening, start_match_of
-from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import GameState, Stage
 
@@ -50,6 +50,6 @@ def _played(state: GameState, rng: random.Random) -> GameState:
     seen = MatchState.of(state, state.turn)
     assert seen is not None
     plays = legal_plays(seen.position, seen.dice or (0, 0))
-    found = {position_of(it) for it in resulting_tables(state.rules, state.sides, state.part)}
+    found = {position_of(it) for it in resulting_boards(state.rules, state.sides, state.part)}
     assert found == {seen.position.play(it) for it in plays if it}
     return play(state, state.turn, rng.choice(plays) if plays else Play())

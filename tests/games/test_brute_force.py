@@ -9,7 +9,7 @@ import pytest
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, PlayError
-from fibsbot.rules.general_plays import check_play, legal_plays, resulting_tables
+from fibsbot.rules.general_plays import check_play, legal_plays, resulting_boards
 from tests.games.random_games import brute_force, decisions, mutated
 from tests.marks import is_long, some_slow
 
@@ -21,7 +21,7 @@ POSITIONS = 5
 def test_trying_everything_finds_the_same_plays(game: str) -> None:
     rules = load_ruleset(game)
     for table, part in decisions(game, POSITIONS):
-        assert brute_force(rules, table, part) == set(resulting_tables(rules, table, part))
+        assert brute_force(rules, table, part) == set(resulting_boards(rules, table, part))
 
 
 @pytest.mark.parametrize("game", some_slow(GAMES, is_long))
@@ -30,7 +30,7 @@ def test_legal_plays_are_accepted_and_changed_ones_only_if_they_are_legal(game: 
     rng = random.Random(game)
     refused = 0
     for table, part in decisions(game, POSITIONS):
-        results = resulting_tables(rules, table, part)
+        results = resulting_boards(rules, table, part)
         for play in legal_plays(rules, table, part)[:10]:
             assert check_play(rules, table, part, play)[1] in results
             assert check_play(rules, table, part, Play(play.moves[::-1]))[1] in results

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import main
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.sides_text import format_sides, parse_sides
 from fibsbot.games.state_json import state_from_json
-from fibsbot.games.text import format_table, parse_table
 from fibsbot.rules.errors import CubeRefusal
 from fibsbot.rules.game import start_match_of
 from fibsbot.rules.general_plays import perft
@@ -191,7 +191,7 @@ def test_show_gives_json_with_the_state_of_the_game() -> None:
     found = json.loads(run("show", "--game", "hyper", "--dice", "21", "--json").stdout)
     facts = {name: found.pop(name) for name in ("game", "table", "pips")}
     assert {"game": "hyper", "table": "24 23 22 / 24 23 22", "pips": [69, 69]} == facts
-    assert facts["table"] == format_table(state_from_json(found).sides)
+    assert facts["table"] == format_sides(state_from_json(found).sides)
 
 
 def test_show_draws_a_picture_of_a_table_and_a_play(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_perft_counts_the_tables_of_a_game() -> None:
     assert [["1", "59"], ["2", "3,474"]] == [line.split()[:2] for line in lines[1:]]
     rules, text = load_ruleset("tapa"), "24 2:14 / 24:15"
     found = json.loads(run("perft", text, "--game", "tapa", "--depth", "1", "--json").stdout)
-    assert perft(rules, 1, parse_table(text, rules)) == found["tables"]
+    assert perft(rules, 1, parse_sides(text, rules)) == found["tables"]
 
 
 @pytest.mark.parametrize(

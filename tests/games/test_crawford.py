@@ -16,8 +16,8 @@ from fibs_protocol.words import YOU, Colour
 from fibsbot.draw.board_text import draw_game
 from fibsbot.draw.svg import game_svg
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.games.state_json import state_from_json, state_to_json
-from fibsbot.games.text import parse_table
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.errors import CubeRefusal
@@ -89,7 +89,7 @@ def test_the_score_says_whether_it_is_the_crawford_game_as_in_backgammon(length:
 
 def test_a_crawford_game_that_nobody_wins_has_been_played() -> None:
     rules = load_ruleset("greek:cube")
-    trapped = parse_table("24 2:14 pinned=24 / 24 1:14", rules)
+    trapped = parse_sides("24 2:14 pinned=24 / 24 1:14", rules)
     moving = evolve(start_match_of(rules, 3, (2, 0)), stage=Stage.MOVE, board=trapped, dice=(2, 1), todo=(Part((1,)),))
     drawn = play(moving, Seat.A, Play.of((2, 1)))
     assert (True, (2, 0)) == (drawn.drawn, drawn.scores)

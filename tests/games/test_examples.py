@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fibsbot.games import load_ruleset
-from fibsbot.rules.general_plays import outcome, parts_of, resulting_tables
+from fibsbot.rules.general_plays import outcome, parts_of, resulting_boards
 from fibsbot.rules.ruleset import Part
 from fibsbot.rules.sides import Mark, Sides
 from tests.games.boards import format_side, results, sides
@@ -112,7 +112,7 @@ def test_exactly_these_plays_are_legal(game: str, board: Sides, numbers: tuple[i
 def test_the_number_of_legal_plays_is_as_counted(game: str, board: Sides, numbers: tuple[int, ...], count: int) -> None:
     rules = load_ruleset(game)
     board = rules.on_roll(board, numbers) if game == "narde" else board
-    assert count == len(resulting_tables(rules, board, Part(numbers)))
+    assert count == len(resulting_boards(rules, board, Part(numbers)))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_first_rolls_have_exactly_these_plays(game: str, dice: tuple[int, ...], 
     noted, turn = parts_of(rules, rules.start(), dice)
     part = turn[0]
     assert isinstance(part, Part)
-    after = resulting_tables(rules, noted, part)
+    after = resulting_boards(rules, noted, part)
     assert expected == (len(after) if isinstance(expected, int) else sorted(format_side(it.own) for it in after))
 
 
@@ -157,7 +157,7 @@ def test_first_rolls_have_exactly_these_plays(game: str, dice: tuple[int, ...], 
 )
 def test_ticktack_is_won_by_these_plays(board: Sides, numbers: tuple[int, ...], row: str, points: int) -> None:
     rules = load_ruleset("ticktack")
-    ends = {format_side(it.own): outcome(rules, board, it) for it in resulting_tables(rules, board, Part(numbers))}
+    ends = {format_side(it.own): outcome(rules, board, it) for it in resulting_boards(rules, board, Part(numbers))}
     ended = ends[row]
     assert ended is not None
     assert (1, points) == (ended.winner, ended.points)

@@ -10,7 +10,7 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import TableTextError, parse_table
+from fibsbot.games.sides_text import SidesTextError, parse_sides
 from fibsbot.position import Play
 from fibsbot.rules.errors import (
     AlreadyRolledError,
@@ -230,5 +230,5 @@ def test_a_contest_is_rolled_with_two_dice_each(totals: tuple[int, int]) -> None
 )
 def test_a_place_or_a_fact_that_is_given_twice_is_refused(text: str, message: str) -> None:
     """The second count had replaced the first, and the other checkers were taken for borne off."""
-    with pytest.raises(TableTextError, match=re.escape(message)):
-        parse_table(text, load_ruleset("plakoto"))
+    with pytest.raises(SidesTextError, match=re.escape(message)):
+        parse_sides(text, load_ruleset("plakoto"))

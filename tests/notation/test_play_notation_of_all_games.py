@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.notation import format_play, parse_play
 from fibsbot.notation.play_notation import NO_MOVE, NOTHING_TO_PIN
 from fibsbot.position import Move, Play
@@ -48,7 +48,7 @@ def to_play(rules: Ruleset, sides: Sides, part: Part) -> GameState:
 
 def on_board(game: str, board: str, part: Part) -> GameState:
     rules = load_ruleset(game)
-    return to_play(rules, parse_table(board, rules), part)
+    return to_play(rules, parse_sides(board, rules), part)
 
 
 @pytest.mark.parametrize("game", some_slow(CHECKED_GAMES, is_long))
@@ -178,7 +178,7 @@ BOARDS = (
 def test_any_text_is_a_legal_play_or_an_error_in_one_line(board: tuple[str, str, tuple[int, ...]], text: str) -> None:
     game, rows, numbers = board
     rules = load_ruleset(game)
-    decision = (rules, parse_table(rows, rules), Part(numbers))
+    decision = (rules, parse_sides(rows, rules), Part(numbers))
     try:
         play = parse_play(text, to_play(*decision))
     except PlayError as error:

@@ -22,7 +22,7 @@ from fibsbot.cli import main
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import read_matches
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import format_table, parse_table
+from fibsbot.games.sides_text import format_sides, parse_sides
 from fibsbot.position import Play
 from fibsbot.replay.captures import ReceivedMessage, SentCommand, read_captures
 from fibsbot.replay.events import (
@@ -304,7 +304,7 @@ def test_replay_writes_objects_of_decisions(log: Path) -> None:
     kinds = [row["kind"] for row in rows]
     assert {"match", "game", "decision", "game_end", "match_end"} == set(kinds[:-2])
     boards = [row["position"] for row in rows if row["kind"] == "decision"]
-    assert boards == [format_table(parse_table(board, load_ruleset("hyper"))) for board in boards]
+    assert boards == [format_sides(parse_sides(board, load_ruleset("hyper"))) for board in boards]
     assert ("hyper", "marvin") == (rows[0]["ruleset"], rows[0]["user"])
     assert ["marvin", "ford"] == [it["name"] for it in rows[0]["players"]]
 

@@ -15,7 +15,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import parse
 from fibs_protocol.words import Departure
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.rules.ruleset import Part
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.audience import render
@@ -174,7 +174,7 @@ def test_what_cannot_be_played_passes_to_the_opponent() -> None:
 def test_bound_tables_are_opened_by_the_winner_of_a_contest() -> None:
     club = Club()
     club.invite("irish:binding")
-    bound = parse_table("24 6:2 5:2 4:2 3:2 2:2 1:4 / 25 10:14 hit=1", club.match.rules)
+    bound = parse_sides("24 6:2 5:2 4:2 3:2 2:2 1:4 / 25 10:14 hit=1", club.match.rules)
     club.match.state = evolve(
         club.match.state,
         stage=Stage.MOVE,
@@ -199,7 +199,7 @@ def test_bound_tables_are_opened_by_the_winner_of_a_contest() -> None:
 def test_a_game_that_nobody_wins_counts_nothing_and_the_next_one_follows() -> None:
     club = Club()
     club.invite("greek", "3")
-    trapped = parse_table("24 2:14 pinned=24 / 24 1:14", club.match.rules)
+    trapped = parse_sides("24 2:14 pinned=24 / 24 1:14", club.match.rules)
     club.match.state = evolve(
         club.match.state, stage=Stage.MOVE, board=trapped, turn=Seat.A, dice=(2, 1), todo=(Part((1,)),)
     )

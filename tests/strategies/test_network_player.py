@@ -9,7 +9,7 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.game import choices, name, play, roll, roll_contest, roll_opening, start_at, start_match_of
@@ -38,7 +38,7 @@ def engine() -> Strategy:
 
 def at(game: str, board: str) -> GameState:
     rules = load_ruleset(game)
-    return start_at(rules, parse_table(board, rules))
+    return start_at(rules, parse_sides(board, rules))
 
 
 def doubled(state: GameState) -> GameState:

@@ -8,7 +8,7 @@ import pytest
 
 from fibsbot.evolve import evolve
 from fibsbot.games import GAMES, load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import Phase
 from fibsbot.rules.game import choices, name, play, roll, start_match_of
 from fibsbot.rules.laws import Level
@@ -51,7 +51,7 @@ def test_every_answer_is_legal(game: str) -> None:
 
 def playing(game: str, board: str, *dice: int) -> GameState:
     rules = load_ruleset(game)
-    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=parse_table(board, rules))
+    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=parse_sides(board, rules))
     return roll(state, Seat.A, dice)
 
 
@@ -80,7 +80,7 @@ def test_a_play_that_wins_is_preferred() -> None:
 
 def test_blots_that_nobody_can_reach_do_not_count() -> None:
     rules = load_ruleset("nackgammon")
-    assert 0 == blots(rules, parse_table("3 2 1 / 6:15", rules))
+    assert 0 == blots(rules, parse_sides("3 2 1 / 6:15", rules))
     assert 2 == blots(rules, Sides(side({8: 1, 4: 1, 24: 1, 0: 12}), side({20: 1, 0: 14})))
 
 

@@ -15,7 +15,8 @@ from attrs import define, field
 from fibsbot.arena.duel.games import DuelError, DuelPlan, lost_worker_named
 from fibsbot.arena.duel.results import PairResult, StrategyStats
 from fibsbot.engine.arrays import Int64s
-from fibsbot.engine.family.game_loop import (
+from fibsbot.engine.network import NetworkError
+from fibsbot.engine.rulesets.game_loop import (
     BLOTS,
     NETWORK,
     NETWORK_1_PLY,
@@ -25,9 +26,8 @@ from fibsbot.engine.family.game_loop import (
     new_game_buffers,
     play_pairs,
 )
-from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
-from fibsbot.engine.family.parameters import parameters_of, start_of
-from fibsbot.engine.network import NetworkError
+from fibsbot.engine.rulesets.network import GameNetwork, network_of_game, new_network
+from fibsbot.engine.rulesets.parameters import parameters_of, start_of
 from fibsbot.strategies.engine_options import EngineOptions
 from fibsbot.workers.errors import WorkError
 from fibsbot.workers.pool import InProcessPool, Piece, ProgressCallback, WorkerPool

@@ -21,9 +21,9 @@ import numpy.typing as npt
 
 from fibsbot.engine.arrays import ArrayType, Floats32, Int64s, IntMatrix32, IntMatrix64, IntVector32, Matrix32, Vector32
 from fibsbot.engine.bearoff.storage import cache_folder
-from fibsbot.engine.family.parameters import SIDE, State
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import write_whole
+from fibsbot.engine.rulesets.parameters import SIDE, State
 
 Int16s: TypeAlias = Annotated[npt.NDArray[np.int16], ArrayType("int16", 1)]
 UInt16s: TypeAlias = Annotated[npt.NDArray[np.uint16], ArrayType("uint16", 2)]

@@ -24,12 +24,12 @@ from fibsbot.engine.arrays import (
     boards_of,
 )
 from fibsbot.engine.bearoff import NO_TABLES, TableArrays
-from fibsbot.engine.family.network import HiddenLayerNetwork, evaluate_inputs
 from fibsbot.engine.features import ESCAPES, INPUTS, SIDE_INPUTS, encode_into
 from fibsbot.engine.generator import Scratch, copy, generate, plays_and_scratch, swap, write_game_over
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import NetworkError, load_arrays, save_arrays
 from fibsbot.engine.network_evaluator import evaluate_with
+from fibsbot.engine.rulesets.network import HiddenLayerNetwork, evaluate_inputs
 from fibsbot.position import Position
 
 _KEYS: Final = ("inward", "threshold", "outward", "offset")

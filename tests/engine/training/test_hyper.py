@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fibsbot.engine.family.evaluator import TableEvaluator
-from fibsbot.engine.family.parameters import state_of
-from fibsbot.engine.training import family, hyper
-from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining
+from fibsbot.engine.rulesets.evaluator import RulesetEvaluator
+from fibsbot.engine.rulesets.parameters import state_of
+from fibsbot.engine.training import hyper, rulesets
 from fibsbot.engine.training.hyper import (
     CHANCES,
     HAND,
@@ -30,8 +29,9 @@ from fibsbot.engine.training.hyper import (
     solve,
     solve_all,
 )
+from fibsbot.engine.training.rulesets import RulesetRecipe, RulesetTraining
 from fibsbot.games import load_ruleset
-from fibsbot.rules.general_plays import outcome, parts_of, resulting_tables, rolls, turn_over
+from fibsbot.rules.general_plays import outcome, parts_of, resulting_boards, rolls, turn_over
 from fibsbot.rules.ruleset import Part
 from fibsbot.rules.sides import Side, Sides
 
@@ -59,7 +59,7 @@ def side_of(positions: Positions, arrangement: int) -> Side:
     return Side(tuple(row))
 
 
-def table_of(positions: Positions, number: int) -> Sides:
+def sides_of_state(positions: Positions, number: int) -> Sides:
     own, other = positions.pairs[number]
     return Sides(side_of(positions, int(own)), side_of(positions, int(other)))
 
@@ -78,7 +78,7 @@ def value_by_the_rules(solver: Solver, table: Sides) -> float:
     for dice, ways in rolls(RULES.dice):
         (part,) = parts_of(RULES, table, dice)[1]
         assert isinstance(part, Part)
-        plays = resulting_tables(RULES, table, part) or {table: ()}
+        plays = resulting_boards(RULES, table, part) or {table: ()}
         best = -9.0
         for after in plays:
             end = outcome(RULES, table, after)
@@ -106,7 +106,7 @@ def test_a_pass_looks_at_the_plays_that_the_rules_allow(positions: Positions) ->
         if HAND in positions.triples[positions.pairs[number]]
     ]
     for number in [*rng.integers(0, len(solver.values), 25), *in_hand[:15], *rng.integers(0, 20_000, 20)]:
-        expected, before = value_by_the_rules(solver, table_of(positions, number)), solver.values[number]
+        expected, before = value_by_the_rules(solver, sides_of_state(positions, number)), solver.values[number]
         find_plays(solver, number, number + 1, change)
         assert expected == pytest.approx(solver.values[number], abs=1e-5)
         assert abs(expected - before) == pytest.approx(change[0], abs=1e-5)
@@ -119,7 +119,9 @@ def test_solved_values_are_those_one_roll_later_and_follow_from_the_chances(race
     points = 2 * chances[:, 0] - 1 + chances[:, 1] + chances[:, 2] - chances[:, 3] - chances[:, 4]
     assert points == pytest.approx(solver.values, abs=1e-4)
     for number in random.Random(1).sample(range(len(solver.values)), 20):
-        assert value_by_the_rules(solver, table_of(races, number)) == pytest.approx(solver.values[number], abs=1e-5)
+        assert value_by_the_rules(solver, sides_of_state(races, number)) == pytest.approx(
+            solver.values[number], abs=1e-5
+        )
 
 
 def test_a_solver_that_was_killed_goes_on_and_the_table_is_kept(
@@ -136,8 +138,8 @@ def test_a_solver_that_was_killed_goes_on_and_the_table_is_kept(
     assert ["hyper-v1.table"] == [path.name for path in tmp_path.iterdir()]
     table = exact_table()
     for number in (5, 500, 5000):
-        assert points_of(table, state_of(table_of(races, number))) == pytest.approx(
-            value_by_the_rules(solved(races), table_of(races, number)), abs=1e-4
+        assert points_of(table, state_of(sides_of_state(races, number))) == pytest.approx(
+            value_by_the_rules(solved(races), sides_of_state(races, number)), abs=1e-4
         )
 
 
@@ -153,11 +155,11 @@ def test_a_network_learns_the_chances_of_the_table(
     chances = np.empty((len(positions.pairs), CHANCES), np.uint16)
     chances[:] = np.round(np.array((0.75, 0.25, 0.125, 0.0625, 0.0)) * SCALE)
     table = ExactTable(positions.arrangements, positions.numbers, chances)
-    monkeypatch.setattr(family, "solve_all", lambda: iter([0.5, 0.0]))
-    monkeypatch.setattr(family, "exact_table", lambda: table)
-    training = FamilyTraining(FamilyRecipe("hyper", games=200, hidden=8, exact=True), tmp_path)
+    monkeypatch.setattr(rulesets, "solve_all", lambda: iter([0.5, 0.0]))
+    monkeypatch.setattr(rulesets, "exact_table", lambda: table)
+    training = RulesetTraining(RulesetRecipe("hyper", games=200, hidden=8, exact=True), tmp_path)
     assert [0.5, 0.0] == list(training.prepare())
     assert [200] == [it.done for it in training.run()]
-    outputs = TableEvaluator(RULES, training.network).chances([RULES.start()])[0]
+    outputs = RulesetEvaluator(RULES, training.network).chances([RULES.start()])[0]
     assert [0.75, 0.25, 0.125, 0.25, 0.0625, 0.0] == pytest.approx(outputs, abs=0.03)
     assert not list(training.prepare())

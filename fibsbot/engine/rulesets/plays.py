@@ -1,4 +1,4 @@
-"""All tables that a part of a turn leads to, compiled: what `fibsbot.rules.general_plays.resulting_tables` finds.
+"""All tables that a part of a turn leads to, compiled: what `fibsbot.rules.general_plays.resulting_boards` finds.
 
 The tables within a part are searched level by level, one move deeper each, in every order of the numbers. A table that
 is reached again with the same numbers left is recognised by its 64-bit hash.
@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int64s, IntVector32, IntVector64
-from fibsbot.engine.family.moves import (
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.rulesets.moves import (
     HAND,
     HOME,
     ILLEGAL,
@@ -22,7 +23,7 @@ from fibsbot.engine.family.moves import (
     in_block_of_six,
     make_move,
 )
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.rulesets.parameters import (
     CELLS,
     COURSE,
     DIAGONAL,
@@ -52,7 +53,6 @@ from fibsbot.engine.family.parameters import (
     State,
     States,
 )
-from fibsbot.engine.jit import compiled, inner
 
 NODES: Final = 16_000
 """Tables that one search can hold, the start included; about twice as many as any game has been seen to need."""

@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Int64s, IntMatrix32, IntMatrix64, IntVector32, IntVector64
-from fibsbot.engine.family.evaluator import (
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.rulesets.evaluator import (
     Choice,
     LookaheadBuffers,
     best_play,
@@ -19,9 +20,9 @@ from fibsbot.engine.family.evaluator import (
     pass_rest,
     turn_over,
 )
-from fibsbot.engine.family.moves import HAND, HOME, copy_state, facing, farthest
-from fibsbot.engine.family.network import Activations, GameNetwork, bounded_value, new_activations, value
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.rulesets.moves import HAND, HOME, copy_state, facing, farthest
+from fibsbot.engine.rulesets.network import Activations, GameNetwork, bounded_value, new_activations, value
+from fibsbot.engine.rulesets.parameters import (
     BINDING,
     CELLS,
     COURSE,
@@ -42,9 +43,8 @@ from fibsbot.engine.family.parameters import (
     Rules,
     State,
 )
-from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import MOST_PARTS, divide, is_bound, note_roll, outcome, times
-from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.rulesets.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
+from fibsbot.engine.rulesets.turns import MOST_PARTS, divide, is_bound, note_roll, outcome, times
 
 RANDOM: Final = 0
 PIPS: Final = 1

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from fibsbot.engine.family.evaluator import CANDIDATES, TableEvaluator
+from fibsbot.engine.rulesets.evaluator import CANDIDATES, RulesetEvaluator
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.game import play, roll, start_match_of
-from fibsbot.rules.general_plays import outcome, parts_of, resulting_tables, rolls, turn_over
+from fibsbot.rules.general_plays import outcome, parts_of, resulting_boards, rolls, turn_over
 from fibsbot.rules.ruleset import Part, Ruleset, Turn
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.compiles_games
 WEIGHTS = {2: 36, 3: 216}
 
 
-def greedy(rules: Ruleset, evaluator: TableEvaluator, sides: Sides, turn: Turn) -> float:
+def greedy(rules: Ruleset, evaluator: RulesetEvaluator, sides: Sides, turn: Turn) -> float:
     """Return what a table is worth for the player on turn, who makes the best play of each part at once."""
     for place, part in enumerate(turn):
         assert isinstance(part, Part)
-        plays = list(resulting_tables(rules, sides, part)) or [sides]
+        plays = list(resulting_boards(rules, sides, part)) or [sides]
         best = best_at_once(rules, evaluator, sides, plays, goes_on=place + 1 < len(turn))
         if ended := outcome(rules, sides, best):
             return float(ended.winner * ended.points)
@@ -35,7 +35,7 @@ def greedy(rules: Ruleset, evaluator: TableEvaluator, sides: Sides, turn: Turn) 
 
 
 def values_at_once(
-    rules: Ruleset, evaluator: TableEvaluator, before: Sides, plays: Sequence[Sides], *, goes_on: bool
+    rules: Ruleset, evaluator: RulesetEvaluator, before: Sides, plays: Sequence[Sides], *, goes_on: bool
 ) -> list[float]:
     """Return what plays are worth by the network alone, if they do not end the game."""
     points = evaluator.points(plays) if goes_on else -evaluator.points([turn_over(it) for it in plays])
@@ -44,13 +44,13 @@ def values_at_once(
 
 
 def best_at_once(
-    rules: Ruleset, evaluator: TableEvaluator, before: Sides, plays: Sequence[Sides], *, goes_on: bool
+    rules: Ruleset, evaluator: RulesetEvaluator, before: Sides, plays: Sequence[Sides], *, goes_on: bool
 ) -> Sides:
     values = values_at_once(rules, evaluator, before, plays, goes_on=goes_on)
     return plays[max(range(len(plays)), key=values.__getitem__)]
 
 
-def before_roll(rules: Ruleset, evaluator: TableEvaluator, sides: Sides) -> float:
+def before_roll(rules: Ruleset, evaluator: RulesetEvaluator, sides: Sides) -> float:
     """Return the mean over all rolls."""
     total = 0.0
     for dice, ways in rolls(rules.dice):
@@ -62,13 +62,13 @@ def before_roll(rules: Ruleset, evaluator: TableEvaluator, sides: Sides) -> floa
 @pytest.mark.parametrize("game", some_slow(["hyper", "misere", "plakoto", "fevga"], {"misere", "plakoto"}.__contains__))
 def test_with_one_ply_every_roll_of_the_opponent_is_looked_at(game: str) -> None:
     rules = load_ruleset(game)
-    evaluator = TableEvaluator(rules)
+    evaluator = RulesetEvaluator(rules)
     rng = random.Random(game)
     sides = rules.start()
     for _ in range(6):
         before, turn = parts_of(rules, sides, (rng.randint(1, 6), rng.randint(1, 6)))
         assert isinstance(turn[0], Part)
-        plays = [(it, len(moves)) for it, moves in resulting_tables(rules, before, turn[0]).items()]
+        plays = [(it, len(moves)) for it, moves in resulting_boards(rules, before, turn[0]).items()]
         if not plays:
             sides = turn_over(before)
             continue
@@ -81,10 +81,10 @@ def test_with_one_ply_every_roll_of_the_opponent_is_looked_at(game: str) -> None
         sides = turn_over(plays[rng.choice(close)][0])
 
 
-def followed(evaluator: TableEvaluator, state: GameState, seat: Seat) -> float:
+def followed(evaluator: RulesetEvaluator, state: GameState, seat: Seat) -> float:
     """Return what a game is worth for a player after the parts that are left, also those that pass to the opponent."""
     while state.stage is Stage.MOVE:
-        plays = resulting_tables(state.rules, state.sides, state.part)
+        plays = resulting_boards(state.rules, state.sides, state.part)
         goes_on = state.passed or len(state.todo) > 1
         best = best_at_once(state.rules, evaluator, state.sides, list(plays), goes_on=goes_on) if plays else None
         state = play(state, state.turn, Play(plays[best]) if best else Play())
@@ -96,7 +96,7 @@ def followed(evaluator: TableEvaluator, state: GameState, seat: Seat) -> float:
 
 @pytest.mark.parametrize("game", ["gioul", "gioul:may", "russian1"])
 def test_the_parts_that_follow_are_played_before_a_part_is_judged(game: str) -> None:
-    evaluator = TableEvaluator(load_ruleset(game))
+    evaluator = RulesetEvaluator(load_ruleset(game))
     rng = random.Random(game)
     state = start_match_of(load_ruleset(game), 0, begins=Seat.A)
     checked = 0
@@ -105,7 +105,7 @@ def test_the_parts_that_follow_are_played_before_a_part_is_judged(game: str) -> 
             double = rng.randint(1, 6)
             state = roll(state, state.turn, (double, double) if rng.random() < 0.5 else (6, 5))
             continue
-        plays = resulting_tables(state.rules, state.sides, state.part)
+        plays = resulting_boards(state.rules, state.sides, state.part)
         if len(plays) in range(2, CANDIDATES + 1) and (state.passed or len(state.todo) > 1):
             found = [(sides, len(moves)) for sides, moves in plays.items()]
             values = [followed(evaluator, play(state, state.turn, Play(it)), state.turn) for it in plays.values()]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.engine.family.parameters import MOST_THROWS, parameters_of, part_code, state_of, table_of
-from fibsbot.engine.family.plays import NODES, new_play_search, search_plays
+from fibsbot.engine.rulesets.parameters import MOST_THROWS, parameters_of, part_code, sides_of_state, state_of
+from fibsbot.engine.rulesets.plays import NODES, new_play_search, search_plays
 from fibsbot.evolve import evolve
 from fibsbot.games import load_ruleset
-from fibsbot.rules.general_plays import resulting_tables
+from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.ruleset import Part, Ruleset
 from fibsbot.rules.sides import Mark, Side, Sides
 from tests.games.boards import sides
@@ -25,7 +25,7 @@ PARTS = 5
 def kernel_tables(rules: Ruleset, before: Sides, part: Part) -> list[Sides]:
     count = search_plays(parameters_of(rules), state_of(before), part_code(part), SEARCH)
     assert SEARCH.counter[1] < NODES - 1
-    return [table_of(SEARCH.nodes[node]) for node in SEARCH.results[:count]]
+    return [sides_of_state(SEARCH.nodes[node]) for node in SEARCH.results[:count]]
 
 
 def limited(side: Side) -> Side:
@@ -38,7 +38,7 @@ def limited(side: Side) -> Side:
 def test_the_kernel_knows_what_random_games_hardly_reach(game: str, opponent: str) -> None:
     board, part = sides("24:4 8:2 6:2 5:2 4:2 3:2 2", opponent), Part((4, 1))
     rules = load_ruleset(game)
-    assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+    assert set(resulting_boards(rules, board, part)) == set(kernel_tables(rules, board, part))
 
 
 @pytest.mark.parametrize("game", ["plakoto", "plakoto:exception"])
@@ -46,7 +46,7 @@ def test_the_kernel_knows_what_random_games_hardly_reach(game: str, opponent: st
 @pytest.mark.parametrize("numbers", [(6, 3), (3,) * 4])
 def test_the_kernel_ends_a_play_that_traps_the_last_checker(game: str, own: str, numbers: tuple[int, ...]) -> None:
     board, part, rules = sides(own, "24 1:14"), Part(numbers), load_ruleset(game)
-    assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+    assert set(resulting_boards(rules, board, part)) == set(kernel_tables(rules, board, part))
 
 
 @pytest.mark.parametrize("game", ["swedish", "swedish:any", "swedish:empty"])
@@ -57,7 +57,7 @@ def test_the_kernel_knows_who_can_enter_on_a_block_of_six(game: str, captured: i
     board = sides(own, f"25:{captured} 6:{14 - captured} 17", marks=marks)
     board = Sides(board.own, evolve(board.opponent, marks=marks, hit=captured))
     for part in (Part((6, 1)), Part((1,))):
-        assert set(resulting_tables(rules, board, part)) == set(kernel_tables(rules, board, part))
+        assert set(resulting_boards(rules, board, part)) == set(kernel_tables(rules, board, part))
 
 
 @pytest.mark.parametrize("game", some_slow(variants(), is_long))
@@ -67,4 +67,4 @@ def test_the_kernel_finds_the_tables_of_the_reference(game: str) -> None:
         before = Sides(limited(it.own), limited(it.opponent))
         found = kernel_tables(rules, before, part)
         assert len(found) == len(set(found)), (before, part)
-        assert set(resulting_tables(rules, before, part)) == set(found), (before, part)
+        assert set(resulting_boards(rules, before, part)) == set(found), (before, part)

@@ -18,11 +18,11 @@ _COUNTS: Final = ("hit", "throws", "head")
 _POINTS: Final = ("pinned", "held")
 
 
-class TableTextError(ValueError):
+class SidesTextError(ValueError):
     """A text that is no table of the game."""
 
 
-def format_table(sides: Sides) -> str:
+def format_sides(sides: Sides) -> str:
     """Write a table, the side on roll first."""
     return f"{_format_side(sides.own)} / {_format_side(sides.opponent)}"
 
@@ -41,20 +41,20 @@ def _bits(mask: int) -> list[int]:
     return [bit for bit in range(HAND + 1) if mask >> bit & 1]
 
 
-def parse_table(text: str, rules: Ruleset) -> Sides:
-    """Read a table of a game. Raises TableTextError for a text that is none."""
+def parse_sides(text: str, rules: Ruleset) -> Sides:
+    """Read a table of a game. Raises SidesTextError for a text that is none."""
     rows = text.split("/")
     if len(rows) != 2:
-        raise TableTextError(f"expected two rows of checkers with a slash between them, got {text!r}")
+        raise SidesTextError(f"expected two rows of checkers with a slash between them, got {text!r}")
     own, opponent = (_parse_side(row, rules.checkers) for row in rows)
     for point in range(OFF + 1, HAND):
         facing = rules.course.facing(point)
         pins = (own.pinned >> point & 1) + (opponent.pinned >> facing & 1)
         both = own.row[point] > 0 < opponent.row[facing]
         if both and rules.landing is not shared_laws.pins:
-            raise TableTextError(f"expected no point with checkers of both sides, got both on {point} / {facing}")
+            raise SidesTextError(f"expected no point with checkers of both sides, got both on {point} / {facing}")
         if pins != both:
-            raise TableTextError(f"expected pinned=... where both sides are and only there, got {point} / {facing}")
+            raise SidesTextError(f"expected pinned=... where both sides are and only there, got {point} / {facing}")
     return Sides(rules.marks_shown(own), rules.marks_shown(opponent))
 
 
@@ -70,16 +70,16 @@ def _parse_side(text: str, checkers: int) -> Side:
         _add(places, _number(place, HAND, word), _number(count or "1", checkers, word), word)
     missing = checkers - sum(count for place, count in places.items() if place != OFF)
     if missing < 0 or places.get(OFF, missing) != missing:
-        raise TableTextError(f"expected {checkers} checkers, got {sum(places.values())} in {text.strip()!r}")
+        raise SidesTextError(f"expected {checkers} checkers, got {sum(places.values())} in {text.strip()!r}")
     row = evolve(side({**places, OFF: missing}), **facts)
     if row.hit > row.row[HAND] or any(row.row[point] != 1 for point in _bits(row.pinned)):
-        raise TableTextError(f"expected hit and pinned checkers where the row has them, got {text.strip()!r}")
+        raise SidesTextError(f"expected hit and pinned checkers where the row has them, got {text.strip()!r}")
     return row
 
 
 def _add(values: dict[Any, Any], key: object, value: object, word: str) -> None:
     if key in values:
-        raise TableTextError(f"expected each place and each fact once, got {key} twice: {word!r}")
+        raise SidesTextError(f"expected each place and each fact once, got {key} twice: {word!r}")
     values[key] = value
 
 
@@ -90,7 +90,7 @@ def _parse_fact(name: str, value: str) -> Any:
         return sum(1 << _number(point, HAND - 1, f"{name}={value}") for point in value.split(","))
     names = {str(mark.name).lower(): mark for mark in Mark}
     if name != "marks" or not set(value.split(",")) <= set(names):
-        raise TableTextError(
+        raise SidesTextError(
             f"expected {', '.join((*_COUNTS, *_POINTS))} or marks of {', '.join(names)}, got {name}={value}"
         )
     marks = Mark.NONE
@@ -101,7 +101,7 @@ def _parse_fact(name: str, value: str) -> Any:
 
 def _number(text: str, most: int, word: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= most):
-        raise TableTextError(f"expected numbers up to {most}, got {word!r}")
+        raise SidesTextError(f"expected numbers up to {most}, got {word!r}")
     return int(text)
 
 
@@ -119,7 +119,7 @@ def _format_part(part: Part) -> str:
 
 
 def parse_turn(text: str) -> Turn:
-    """Read what `format_turn` wrote. Raises TableTextError for anything else."""
+    """Read what `format_turn` wrote. Raises SidesTextError for anything else."""
     return tuple(_parse_todo(word) for word in text.split())
 
 
@@ -129,5 +129,5 @@ def _parse_todo(word: str) -> Part | Then:
     numbers = word.rstrip("<=?+")
     signs = word[len(numbers) :]
     if not numbers or not set(numbers) <= set("123456"):
-        raise TableTextError(f"expected numbers of dice, got {word!r}")
+        raise SidesTextError(f"expected numbers of dice, got {word!r}")
     return Part(tuple(map(int, numbers)), "<" in signs, "=" in signs, "?" not in signs, "+" not in signs)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from fibsbot.engine.arrays import Int64s
-from fibsbot.engine.family.moves import HAND, HOME, START, any_on, facing
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.jit import inner
+from fibsbot.engine.rulesets.moves import HAND, HOME, START, any_on, facing
+from fibsbot.engine.rulesets.parameters import (
     ACEY,
     ACEY_THIRD,
     COMPLEMENTARY,
@@ -60,8 +61,7 @@ from fibsbot.engine.family.parameters import (
     Rules,
     State,
 )
-from fibsbot.engine.family.plays import outcome_at_once
-from fibsbot.engine.jit import inner
+from fibsbot.engine.rulesets.plays import outcome_at_once
 
 MOST_PARTS: Final = 16
 """Things to do in a turn: at most six doubles of a series, or a part, a double to name and a roll."""

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from attrs import evolve
 
-from fibsbot.engine.family.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
-from fibsbot.engine.family.network import GameNetwork, network_of_game, new_network
-from fibsbot.engine.family.parameters import parameters_of, start_of, state_of
+from fibsbot.engine.rulesets.game_loop import BLOTS, NETWORK, NETWORK_1_PLY, PIPS, new_game_buffers, play_pairs
+from fibsbot.engine.rulesets.network import GameNetwork, network_of_game, new_network
+from fibsbot.engine.rulesets.parameters import parameters_of, start_of, state_of
 from fibsbot.games import load_ruleset
-from fibsbot.games.text import parse_table
+from fibsbot.games.sides_text import parse_sides
 from fibsbot.rules.game import name, play, roll, roll_contest, roll_opening, start_match
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import Strategy
@@ -90,7 +90,7 @@ def test_a_pair_of_games_ends_as_in_the_reference(game: str) -> None:
 def test_where_no_double_can_be_named_the_turn_ends_if_naming_ends_it(game: str, rolls_again: bool) -> None:  # noqa: FBT001
     """After a 1-2 the last checker stands before six points in a row, and no double moves it."""
     rules = load_ruleset(game)
-    start = state_of(parse_table("13 / 21:2 20:2 19:2 18:2 17:2 16:2 3:3", rules))
+    start = state_of(parse_sides("13 / 21:2 20:2 19:2 18:2 17:2 16:2 3:3", rules))
     buffers = new_game_buffers(start, UNUSED)
     again = []
     for pair in range(80):

@@ -2,5 +2,5 @@
 
 `parameters` describes a ruleset by small integers, `moves` and `plays` find the tables that a part of a turn leads to,
 `turns` divides rolls and ends games, `network` evaluates, `evaluator` looks ahead, `game_loop` plays whole games, and
-`fibsbot.engine.training.family` learns from them. The reference for all of it is `fibsbot.games`.
+`fibsbot.engine.training.rulesets` learns from them. The reference for all of it is `fibsbot.games`.
 """

@@ -14,10 +14,10 @@ from fibsbot.arena.duel.games import DuelPlan
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.arena.duel.results import DuelSummary
 from fibsbot.cli import main
-from fibsbot.engine.family.network import GAME_NETWORKS, load_network, new_network, save_network
 from fibsbot.engine.network import NetworkError
-from fibsbot.engine.training import family
-from fibsbot.engine.training.family import FamilyRecipe, FamilyTraining, bundled_recipe
+from fibsbot.engine.rulesets.network import GAME_NETWORKS, load_network, new_network, save_network
+from fibsbot.engine.training import rulesets
+from fibsbot.engine.training.rulesets import RulesetRecipe, RulesetTraining, bundled_recipe
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.workers.pool import LocalPool
@@ -25,7 +25,7 @@ from fibsbot.workers.processes import usable_cores
 
 pytestmark = pytest.mark.compiles_games
 
-RECIPE = FamilyRecipe("hyper", games=500, hidden=8)
+RECIPE = RulesetRecipe("hyper", games=500, hidden=8)
 LARGEST = 200_000
 """Bytes of a network's file, at most."""
 LEARNED = ("portes:tavla", *(game for game in GAMES if not is_backgammon(load_ruleset(game))))
@@ -44,11 +44,11 @@ def share(game: str, opponent: str, games: int, network: Path | None = None) -> 
 
 @pytest.mark.slow
 def test_learning_that_was_killed_goes_on_to_the_same_network(tmp_path: Path) -> None:
-    whole, first, second = (FamilyTraining(RECIPE, tmp_path / name) for name in ("whole", "parts", "other"))
+    whole, first, second = (RulesetTraining(RECIPE, tmp_path / name) for name in ("whole", "parts", "other"))
     assert [200, 400, 500] == [it.done for it in whole.run()]
     assert [200] == [it.done for it in islice(first.run(), 1)]
     first.save()
-    rest = FamilyTraining(RECIPE, tmp_path / "parts")
+    rest = RulesetTraining(RECIPE, tmp_path / "parts")
     assert [400, 500] == [it.done for it in rest.run()]
     assert whole.path.read_bytes() == rest.path.read_bytes()
     assert 0 == second.done
@@ -57,13 +57,13 @@ def test_learning_that_was_killed_goes_on_to_the_same_network(tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None:
-    list(FamilyTraining(FamilyRecipe("hyper", games=20, hidden=8), tmp_path).run())
-    assert 0 == FamilyTraining(RECIPE, tmp_path).done
+    list(RulesetTraining(RulesetRecipe("hyper", games=20, hidden=8), tmp_path).run())
+    assert 0 == RulesetTraining(RECIPE, tmp_path).done
 
 
 @pytest.mark.slow
 def test_five_hundred_games_are_enough_to_beat_random_play(tmp_path: Path) -> None:
-    training = FamilyTraining(RECIPE, tmp_path)
+    training = RulesetTraining(RECIPE, tmp_path)
     list(training.run())
     assert share("hyper", "random", 200, training.path) > 0.6
 
@@ -107,7 +107,7 @@ def test_the_bundled_network_beats_the_simple_players(game: str) -> None:
 def test_the_command_trains_by_the_recipe_of_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipes = tmp_path / "games.toml"
     recipes.write_text("[hyper]\ngames = 40\nhidden = 8\n")
-    monkeypatch.setattr(family, "RECIPES", recipes)
+    monkeypatch.setattr(rulesets, "RECIPES", recipes)
     command = ["train", "--game", "hyper", "-o", str(tmp_path / "run"), "--json"]
     result = CliRunner().invoke(main, command)
     assert 0 == result.exit_code, result.output

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.rulesets.parameters import (
     ALL_ENTER,
     BEARING_OFF,
     CELLS,
@@ -56,7 +57,6 @@ from fibsbot.engine.family.parameters import (
     Rules,
     State,
 )
-from fibsbot.engine.jit import compiled, inner
 
 HAND: Final = 25
 START: Final = 24

@@ -16,8 +16,11 @@ from typing import Final, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from fibsbot.engine.arrays import Floats32, Matrix32, Vector32
-from fibsbot.engine.family.moves import HAND, HOME, START, facing, farthest
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.network import NetworkError, load_arrays, write_whole
+from fibsbot.engine.numerics import dot, logistic32
+from fibsbot.engine.rulesets.moves import HAND, HOME, START, facing, farthest
+from fibsbot.engine.rulesets.parameters import (
     COURSE,
     GAMMON,
     HEAD,
@@ -32,9 +35,6 @@ from fibsbot.engine.family.parameters import (
     State,
     States,
 )
-from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.network import NetworkError, load_arrays, write_whole
-from fibsbot.engine.numerics import dot, logistic32
 
 GAME_NETWORKS: Final = Path(__file__).parent.parent / "networks/games"
 """The folder of the bundled networks, one for each game."""

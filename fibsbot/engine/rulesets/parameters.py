@@ -335,7 +335,7 @@ def states_of(tables: list[Sides]) -> Int32s:
     return np.array([state_of(sides) for sides in tables], np.int32).reshape(len(tables), CELLS)
 
 
-def table_of(state: State) -> Sides:
+def sides_of_state(state: State) -> Sides:
     """Return an array as a table."""
     return Sides(_side(state[:SIDE]), _side(state[SIDE:]))
 

@@ -14,8 +14,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from fibsbot.engine.arrays import Floats32, Floats64, Int64s, IntMatrix64, IntVector32, IntVector64, Matrix64, Vector64
-from fibsbot.engine.family.moves import copy_state, swap_sides
-from fibsbot.engine.family.network import (
+from fibsbot.engine.jit import compiled, inner
+from fibsbot.engine.numerics import products
+from fibsbot.engine.rulesets.moves import copy_state, swap_sides
+from fibsbot.engine.rulesets.network import (
     OUTPUTS,
     Activations,
     GameNetwork,
@@ -24,7 +26,7 @@ from fibsbot.engine.family.network import (
     network_of_game,
     new_activations,
 )
-from fibsbot.engine.family.parameters import (
+from fibsbot.engine.rulesets.parameters import (
     CELLS,
     DICE,
     DRAWN,
@@ -47,10 +49,8 @@ from fibsbot.engine.family.parameters import (
     state_of,
     states_of,
 )
-from fibsbot.engine.family.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
-from fibsbot.engine.family.turns import MOST_PARTS, divide, note_roll, outcome, times
-from fibsbot.engine.jit import compiled, inner
-from fibsbot.engine.numerics import products
+from fibsbot.engine.rulesets.plays import NODES, PlaySearch, all_equal, new_play_search, search_plays
+from fibsbot.engine.rulesets.turns import MOST_PARTS, divide, note_roll, outcome, times
 from fibsbot.rules.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.rules.sides import Sides
 
@@ -405,7 +405,7 @@ MOST_PLIES: Final = 1
 _THEN: Final = {Then.ROLL: ROLL, Then.NAME_DOUBLE: NAME_DOUBLE}
 
 
-class TableEvaluator:
+class RulesetEvaluator:
     """Estimates how a game will end. An option of a game is evaluated by the network of the game without it."""
 
     def __init__(self, rules: Ruleset, network: GameNetwork | None = None) -> None:

@@ -17,15 +17,23 @@ import numpy as np
 from attrs import frozen
 
 from fibsbot.engine.arrays import Floats32, IntVector64, Matrix32, Vector32
-from fibsbot.engine.family.evaluator import turn_over
-from fibsbot.engine.family.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
-from fibsbot.engine.family.moves import copy_state
-from fibsbot.engine.family.network import OUTPUTS, Activations, GameNetwork, encode, forward, new_network, save_network
-from fibsbot.engine.family.parameters import DICE, Rules, State, parameters_of, start_of
-from fibsbot.engine.family.plays import search_plays
-from fibsbot.engine.family.turns import divide, note_roll, outcome
 from fibsbot.engine.jit import compiled, inner
 from fibsbot.engine.network import load_arrays, save_arrays
+from fibsbot.engine.rulesets.evaluator import turn_over
+from fibsbot.engine.rulesets.game_loop import LEARNER, GameBuffers, new_game_buffers, next_random, play_game
+from fibsbot.engine.rulesets.moves import copy_state
+from fibsbot.engine.rulesets.network import (
+    OUTPUTS,
+    Activations,
+    GameNetwork,
+    encode,
+    forward,
+    new_network,
+    save_network,
+)
+from fibsbot.engine.rulesets.parameters import DICE, Rules, State, parameters_of, start_of
+from fibsbot.engine.rulesets.plays import search_plays
+from fibsbot.engine.rulesets.turns import divide, note_roll, outcome
 from fibsbot.engine.training.hyper import NO_TABLE, SCALE, ExactTable, exact_table, number_of, solve_all
 from fibsbot.engine.training.td_network import move_hidden_layer
 from fibsbot.games import load_ruleset
@@ -41,7 +49,7 @@ RECIPES: Final = Path(__file__).parent.parent / "recipes/games.toml"
 
 
 @frozen
-class FamilyRecipe:
+class RulesetRecipe:
     """How a network is learned. The same recipe gives the same network on the same kind of processor."""
 
     game: str
@@ -66,7 +74,7 @@ class NoNetworkError(ValueError):
     """A game has no network of its own."""
 
 
-def bundled_recipe(game: str) -> FamilyRecipe:
+def bundled_recipe(game: str) -> RulesetRecipe:
     """Return the recipe of a game, by its name with options, which has that of the game without them.
 
     Raises UnknownGameError if there is none of this name, and NoNetworkError if the game needs no network.
@@ -77,7 +85,7 @@ def bundled_recipe(game: str) -> FamilyRecipe:
             f"{rules.title} has the rules of backgammon, whose networks play it: it needs none of its own"
         )
     recipes = tomllib.loads(RECIPES.read_text("utf-8"))
-    return FamilyRecipe(rules.full_name, **recipes[rules.name])
+    return RulesetRecipe(rules.full_name, **recipes[rules.name])
 
 
 UNIT_POINTS: Final = {"swedish": (1.0, 14.0, 0.0), "ticktack": (1.0, 1.0, 0.0), "plakoto": (1.0, 1.0, 1.0)}
@@ -119,10 +127,10 @@ class BlockStats:
     """Mean points of a won game."""
 
 
-class FamilyTraining:
+class RulesetTraining:
     """The learning of one game's network in a folder; it can be stopped and continued."""
 
-    def __init__(self, recipe: FamilyRecipe, folder: Path) -> None:
+    def __init__(self, recipe: RulesetRecipe, folder: Path) -> None:
         """Continue from the checkpoint in the folder, if there is one of this recipe.
 
         Raises UnknownGameError if there is no such game.
