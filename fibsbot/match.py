@@ -11,7 +11,7 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import Play, Position
 from fibsbot.rules import general_plays
 from fibsbot.rules.backgammon import BACKGAMMON, Board, sides_of
@@ -259,4 +259,4 @@ class MatchState:
 
     def swapped(self) -> MatchState:
         """Return the same match seen by the other player; phase, dice and offers are left as they are."""
-        return evolve(self, board=self.board.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))
+        return fast_evolve(self, board=self.board.swapped(), score=self.score[::-1], owner=Owner(-self.owner.value))

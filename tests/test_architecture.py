@@ -23,7 +23,7 @@ LAYERS: Final = (
     (
         "fibsbot.log",
         "fibsbot.early_signals",
-        "fibsbot.evolve",
+        "fibsbot.fast_evolve",
         "fibsbot.extensions",
         "fibsbot.fibs_ratings",
         "fibsbot.json_lines",

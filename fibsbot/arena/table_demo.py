@@ -16,7 +16,7 @@ from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.demo import LiveDisplay, PlayerCommentator
 from fibsbot.bot.agent import Agent
 from fibsbot.draw.board_text import draw_game
-from fibsbot.evolve import evolve as fast_evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play

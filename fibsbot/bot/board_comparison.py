@@ -22,7 +22,7 @@ from fibsbot.bot.tracked_match import (
     note_double,
     play_on_board,
 )
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import (
     cells_from_position,
     cube_owner,
@@ -60,13 +60,13 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
     if tracked.opponent is None and tracked.player == YOU:
         tracked = next_match(tracked, board.opponent)
     if shows_tracked_state(tracked, board):
-        return tracked if tracked.board_seen else evolve(tracked, board_seen=True)
+        return tracked if tracked.board_seen else fast_evolve(tracked, board_seen=True)
     after = tracked
     if tracked.own_play is not None:  # it is not repeated to us
         after = give_turn(play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play), PlayerSide.OPPONENT)
         expected = tracked.turn is PlayerSide.PLAYER and tracked.doubled_by is None
         if expected and shows_tracked_state(after, board):
-            return evolve(after, board_seen=True)
+            return fast_evolve(after, board_seen=True)
     shown = _shown_board(board)
     return _apply_older_board(tracked, shown) or _compare_board(tracked, after, shown)
 
@@ -122,10 +122,10 @@ def _apply_older_board(tracked: TrackedMatch, shown: ShownBoard) -> TrackedMatch
     if tracked.direction is None:  # no board of this game has come yet
         tracked = _adopt_board(tracked, shown, ())
         after = give_turn(play_on_board(tracked, last.side, play), last.side.other)
-        return evolve(after, last_play=last)
+        return fast_evolve(after, last_play=last)
     if ours is None or (ours.score, ours.cube) != (shown.state.score, shown.state.cube):
         return None
-    before = evolve(tracked, state=evolve(ours, board=position))
+    before = fast_evolve(tracked, state=fast_evolve(ours, board=position))
     after = play_on_board(before, last.side, play)
     return tracked if after.state is not None and after.state.position == ours.position else None
 
@@ -196,19 +196,19 @@ def _adopt_board(tracked: TrackedMatch, shown: ShownBoard, differences: tuple[Di
     early_board = _early_board(tracked, differences) if differences else None
     differences = tracked.differences if early_board else tracked.differences + differences
     if board.double_pending and tracked.doubled_by is None:
-        tracked = note_double(evolve(tracked, turn=PlayerSide.OPPONENT), PlayerSide.OPPONENT, 2 * board.cube)
+        tracked = note_double(fast_evolve(tracked, turn=PlayerSide.OPPONENT), PlayerSide.OPPONENT, 2 * board.cube)
     old = tracked.state
-    state = shown.state if old is None or shown.owner else evolve(shown.state, owner=old.owner)
+    state = shown.state if old is None or shown.owner else fast_evolve(shown.state, owner=old.owner)
     if tracked.doubled_by is None:
         if (shown.turn, sorted(shown.dice or ())) != (tracked.turn, sorted(tracked.dice or ())):
             # What was offered before the first board, as in a match that is resumed, is no older than it.
             offered_by = tracked.resigned_by if tracked.turn is None else None
-            tracked = evolve(give_turn(tracked, shown.turn, shown.dice), resigned_by=offered_by)
+            tracked = fast_evolve(give_turn(tracked, shown.turn, shown.dice), resigned_by=offered_by)
     elif old is not None:
-        state = evolve(state, cube=old.cube, owner=old.owner)
+        state = fast_evolve(state, cube=old.cube, owner=old.owner)
     if tracked.crawford_played:
-        state = evolve(state, crawford=False, post_crawford=state.length > 1)
-    return evolve(
+        state = fast_evolve(state, crawford=False, post_crawford=state.length > 1)
+    return fast_evolve(
         tracked,
         opponent=board.opponent,
         running=True,

@@ -29,7 +29,7 @@ from fibsbot.bot.events_and_actions import Ask, DecisionKey
 from fibsbot.bot.recovery import Recovery, RecoveryStep
 from fibsbot.bot.timeouts import Awaited
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.match import Phase
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import StrategyAnswer, last_resort_answer
@@ -390,7 +390,7 @@ class DecisionFlow:
         decision.stage = DecisionStage.SENT
         decision.place = self._queue.sent_count
         decision.attempts += 1
-        self._context.tracked = evolve(self._context.tracked, own_play=decision.reply.play)
+        self._context.tracked = fast_evolve(self._context.tracked, own_play=decision.reply.play)
         details, decision.details = decision.details, None
         if details is None:
             return  # it was recorded when it was sent first

@@ -24,7 +24,7 @@ from fibsbot.bot.tracked_match import (
     play_on_board,
     show_table,
 )
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import (
     is_crawford,
     length_from_fibs,
@@ -43,7 +43,7 @@ _OWNERS: Final = {PlayerSide.PLAYER: Owner.PLAYER, PlayerSide.OPPONENT: Owner.OP
 def apply_message(tracked: TrackedMatch, message: Message) -> TrackedMatch:
     """Return the match after a message; its `differences` are what the message contradicted."""
     handler = _HANDLERS.get(type(message))
-    tracked = evolve(tracked, differences=()) if tracked.differences else tracked
+    tracked = fast_evolve(tracked, differences=()) if tracked.differences else tracked
     if handler is None or (tracked.table is not None and type(message) in _SHOWN_BY_TABLES):
         return tracked
     return (
@@ -65,14 +65,14 @@ def _apply_after_early_board(
         and tracked.side_of(message.player) is PlayerSide.OPPONENT
         and tracked.state is not None
     ):
-        before = evolve(tracked, early_board=None, state=evolve(tracked.state, board=early_board.position))
+        before = fast_evolve(tracked, early_board=None, state=fast_evolve(tracked.state, board=early_board.position))
         said = _played(before, PlayerSide.OPPONENT, message.moves).state
         agrees = said is not None and said.position == tracked.state.position
-        return evolve(tracked, early_board=None, differences=() if agrees else early_board.differences)
-    after = handler(evolve(tracked, early_board=None), message)
+        return fast_evolve(tracked, early_board=None, differences=() if agrees else early_board.differences)
+    after = handler(fast_evolve(tracked, early_board=None), message)
     if isinstance(message, m.Board) and not after.differences and after.early_board is None:
-        return evolve(after, early_board=early_board)  # the same board again
-    return evolve(after, differences=early_board.differences + after.differences)
+        return fast_evolve(after, early_board=early_board)  # the same board again
+    return fast_evolve(after, differences=early_board.differences + after.differences)
 
 
 # -- the match ------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
     try:
         game_from_state(message.state)
     except ValueError as error:
-        return evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
+        return fast_evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
     return show_table(tracked, message.state)
 
 
@@ -108,7 +108,7 @@ def _game_over(
             score=line.score + message.points * own,
             opponent_score=line.opponent_score + message.points * (not own),
         )
-    return evolve(give_turn(tracked, None), running=False, table=line)
+    return fast_evolve(give_turn(tracked, None), running=False, table=line)
 
 
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
@@ -131,7 +131,7 @@ def is_late_start(tracked: TrackedMatch, message: Message) -> bool:
 
 def _game_starts(tracked: TrackedMatch, message: m.GameStarts) -> TrackedMatch:
     if is_late_start(tracked, message):
-        return evolve(tracked, opening_before_start=False)
+        return fast_evolve(tracked, opening_before_start=False)
     if tracked.player == YOU and (tracked.opponent is None or _is_won(tracked)):
         tracked = next_match(tracked, message.opponent or None)
     return _begin_game(tracked, message.opponent or tracked.opponent)  # some servers leave the name out
@@ -152,7 +152,7 @@ def _begin_game(tracked: TrackedMatch, opponent: str | None) -> TrackedMatch:
             crawford=is_crawford(state.length, state.score, post_crawford=tracked.crawford_played),
             post_crawford=tracked.crawford_played,
         )
-    tracked = evolve(
+    tracked = fast_evolve(
         tracked,
         opponent=opponent,
         game=tracked.game + 1,
@@ -161,7 +161,7 @@ def _begin_game(tracked: TrackedMatch, opponent: str | None) -> TrackedMatch:
         opening_before_start=False,
         due_scores=frozenset(),
     )
-    return evolve(give_turn(tracked, None), turn_count=0, direction=None, opening={})
+    return fast_evolve(give_turn(tracked, None), turn_count=0, direction=None, opening={})
 
 
 def _opening(tracked: TrackedMatch, message: m.OpeningRoll) -> TrackedMatch:
@@ -169,16 +169,18 @@ def _opening(tracked: TrackedMatch, message: m.OpeningRoll) -> TrackedMatch:
         tracked.game or tracked.state is not None
     )  # a match that goes on has a board, and no game that was announced
     if before and not tracked.running and tracked.player == YOU and not _is_won(tracked):
-        tracked = evolve(_begin_game(tracked, tracked.opponent), opening_before_start=True)
+        tracked = fast_evolve(_begin_game(tracked, tracked.opponent), opening_before_start=True)
     sides = {
         tracked.side_of(message.player): message.player_die,
         tracked.side_of(message.opponent): message.opponent_die,
     }
-    return evolve(tracked, opening={side: die for side, die in sides.items() if side})
+    return fast_evolve(tracked, opening={side: die for side, die in sides.items() if side})
 
 
 def _cube_raised(tracked: TrackedMatch, message: m.CubeRaised) -> TrackedMatch:
-    return tracked if tracked.state is None else evolve(tracked, state=evolve(tracked.state, cube=max(message.cube, 1)))
+    if tracked.state is None:
+        return tracked
+    return fast_evolve(tracked, state=fast_evolve(tracked.state, cube=max(message.cube, 1)))
 
 
 def _match_laws(tracked: TrackedMatch, message: m.MatchLaws) -> TrackedMatch:
@@ -187,13 +189,13 @@ def _match_laws(tracked: TrackedMatch, message: m.MatchLaws) -> TrackedMatch:
     if not begun or (tracked.running and tracked.state is not None):
         return tracked
     try:
-        return evolve(tracked, laws=parse_law_words(message.words))
+        return fast_evolve(tracked, laws=parse_law_words(message.words))
     except LawWordsError:
         return tracked
 
 
 def _may_rethrow(tracked: TrackedMatch, _: m.MayRethrow) -> TrackedMatch:
-    return evolve(tracked, may_reject=True)
+    return fast_evolve(tracked, may_reject=True)
 
 
 def _roll_rejected(tracked: TrackedMatch, message: m.RollRejected) -> TrackedMatch:
@@ -202,7 +204,7 @@ def _roll_rejected(tracked: TrackedMatch, message: m.RollRejected) -> TrackedMat
     if side is None:
         return tracked
     state = tracked.state
-    return give_turn(evolve(tracked, state=state and evolve(state, cube=max(message.cube, 1))), side)
+    return give_turn(fast_evolve(tracked, state=state and fast_evolve(state, cube=max(message.cube, 1))), side)
 
 
 def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
@@ -228,10 +230,10 @@ def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAcc
     if state is not None:
         mine, theirs = state.score
         score = (mine + message.points, theirs) if side is PlayerSide.PLAYER else (mine, theirs + message.points)
-        tracked = evolve(
-            tracked, state=evolve(state, score=score), crawford_played=tracked.crawford_played or state.crawford
+        tracked = fast_evolve(
+            tracked, state=fast_evolve(state, score=score), crawford_played=tracked.crawford_played or state.crawford
         )
-    return evolve(give_turn(tracked, None), running=False, due_scores=due)
+    return fast_evolve(give_turn(tracked, None), running=False, due_scores=due)
 
 
 def _last_position(tracked: TrackedMatch) -> Position | None:
@@ -272,17 +274,17 @@ def _score(tracked: TrackedMatch, message: m.Score) -> TrackedMatch:
     points = (message.points1, message.points2)
     score = points if sides[0] is PlayerSide.PLAYER else points[::-1]
     differences = () if tracked.state.score == score else (Difference("score", tracked.state.score, score),)
-    return evolve(tracked, state=evolve(tracked.state, score=score), differences=differences)
+    return fast_evolve(tracked, state=fast_evolve(tracked.state, score=score), differences=differences)
 
 
 def _match_over(tracked: TrackedMatch, _: Message) -> TrackedMatch:
-    return evolve(give_turn(tracked, None), running=False)
+    return fast_evolve(give_turn(tracked, None), running=False)
 
 
 def _begin_unseen_game(tracked: TrackedMatch) -> TrackedMatch:
     """Note a game that is being played although nothing said that it began."""
     differences = (Difference("game", "none", "running"),) if tracked.opponent else ()
-    return evolve(tracked, running=True, game=tracked.game + 1, state=None, differences=differences)
+    return fast_evolve(tracked, running=True, game=tracked.game + 1, state=None, differences=differences)
 
 
 # -- turns ----------------------------------------------------------------------------------------------------------
@@ -295,7 +297,7 @@ def _pass_turn(tracked: TrackedMatch, side: PlayerSide, dice: Dice | None = None
         if tracked.own_play is not None:
             tracked = play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play)
         elif not cannot_move(tracked):
-            tracked = evolve(tracked, state=None, differences=(Difference("turn", before.name, side.name),))
+            tracked = fast_evolve(tracked, state=None, differences=(Difference("turn", before.name, side.name),))
     return give_turn(tracked, side, dice)
 
 
@@ -304,7 +306,7 @@ def _roll_prompt(tracked: TrackedMatch, _: m.RollOrDouble) -> TrackedMatch:
         tracked = _begin_unseen_game(tracked)
     if tracked.turn is not PlayerSide.PLAYER or tracked.dice:
         tracked = _pass_turn(tracked, PlayerSide.PLAYER)
-    return evolve(tracked, roll_prompted=True, resigned_by=None, doubled_by=None)
+    return fast_evolve(tracked, roll_prompted=True, resigned_by=None, doubled_by=None)
 
 
 def _rolls(tracked: TrackedMatch, message: m.Rolls) -> TrackedMatch:
@@ -332,12 +334,12 @@ def _played(tracked: TrackedMatch, side: PlayerSide, moves: tuple[FibsMove, ...]
     direction = tracked.direction if side is PlayerSide.PLAYER or tracked.direction is None else -tracked.direction
     if direction is not None:
         tracked = play_on_board(tracked, side, play_from_fibs(moves, direction))
-    return evolve(give_turn(tracked, side.other), last_play=LastPlay(side, moves))
+    return fast_evolve(give_turn(tracked, side.other), last_play=LastPlay(side, moves))
 
 
 def _bears_off(tracked: TrackedMatch, _: m.BearsOff) -> TrackedMatch:
     # The specification does not say whether the line with the play that may follow repeats these moves.
-    return evolve(tracked, state=None)
+    return fast_evolve(tracked, state=None)
 
 
 # -- doubles and resignations ---------------------------------------------------------------------------------------
@@ -373,36 +375,36 @@ def _accepted(tracked: TrackedMatch, message: m.DoubleAccepted | m.RedoubleAccep
     side = tracked.side_of(message.player)
     if side is None:
         return tracked
-    tracked = evolve(tracked, doubled_by=None)
+    tracked = fast_evolve(tracked, doubled_by=None)
     if tracked.state is None:
         return tracked
     if tracked.turn is None and isinstance(message, m.RedoubleAccepted):
-        return evolve(tracked, state=None)  # after a new connection only the next board shows who has the cube
+        return fast_evolve(tracked, state=None)  # after a new connection only the next board shows who has the cube
     cube = message.cube or tracked.offered_cube or 2 * tracked.state.cube
     # A player who beavers keeps the cube, whatever follows: the owner is always the opponent of the side on turn.
     owner = _OWNERS[tracked.turn.other if tracked.turn else side]
-    return evolve(tracked, state=evolve(tracked.state, cube=cube, owner=owner))
+    return fast_evolve(tracked, state=fast_evolve(tracked.state, cube=cube, owner=owner))
 
 
 def _resign_offer(tracked: TrackedMatch, message: m.ResignOffer) -> TrackedMatch:
     side = tracked.side_of(message.player)
-    return evolve(tracked, resigned_by=side, resigned_points=message.points) if side else tracked
+    return fast_evolve(tracked, resigned_by=side, resigned_points=message.points) if side else tracked
 
 
 def _resign_pending(tracked: TrackedMatch, _: m.AnswerResign) -> TrackedMatch:
     if tracked.resigned_by is PlayerSide.OPPONENT:
         return tracked
-    return evolve(tracked, resigned_by=PlayerSide.OPPONENT, resigned_points=0)
+    return fast_evolve(tracked, resigned_by=PlayerSide.OPPONENT, resigned_points=0)
 
 
 def _resign_rejected(tracked: TrackedMatch, _: m.ResignRejected) -> TrackedMatch:
     # The prompt to roll was before the offer: in a match that was resumed since, we have not seen it.
     to_roll = tracked.turn is PlayerSide.PLAYER and tracked.dice is None and tracked.board_seen
-    return evolve(tracked, resigned_by=None, roll_prompted=tracked.roll_prompted or to_roll)
+    return fast_evolve(tracked, resigned_by=None, roll_prompted=tracked.roll_prompted or to_roll)
 
 
 def _nothing_pending(tracked: TrackedMatch, _: m.NothingToAnswer) -> TrackedMatch:
-    return evolve(tracked, resigned_by=None, doubled_by=None)
+    return fast_evolve(tracked, resigned_by=None, doubled_by=None)
 
 
 _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMatch]]] = {

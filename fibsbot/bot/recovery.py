@@ -22,7 +22,7 @@ from fibsbot.bot.current_match import Matches
 from fibsbot.bot.match_search import MatchSearch
 from fibsbot.bot.timeouts import TIMEOUT_RULES, Awaited, Consequence, Timeouts, awaited_of
 from fibsbot.bot.tracked_match import PlayerSide, cannot_move
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 
 ROLL_WAIT_DIVISOR: Final = 8
 """The wait for a roll is divided by this after the server has once forgotten to roll for us."""
@@ -144,7 +144,7 @@ class Recovery:
         if isinstance(outcome.message, m.TwoGamesAtOnce) and state is State.BETWEEN_GAMES:
             # A game began unheard: the server does not let us join the next one.
             self._context.session.state = State.UNCLEAR
-            self._context.tracked = evolve(self._context.tracked, running=True, state=None)
+            self._context.tracked = fast_evolve(self._context.tracked, running=True, state=None)
             self._queue.send(c.ShowBoard())
         elif isinstance(outcome.message, m.MatchAlreadyOver):
             self._give_up_over()
@@ -176,7 +176,7 @@ class Recovery:
         if self._probing and self._context.session.state is State.MY_ROLL:
             # It should have rolled for us, or asked us to, and has forgotten (pitfall 11). Some servers always do.
             self._context.note_lack(Feature.ROLL)
-            self._context.tracked = evolve(self._context.tracked, roll_prompted=True)
+            self._context.tracked = fast_evolve(self._context.tracked, roll_prompted=True)
         self._probing = False
 
     # -- in a match: waiting ------------------------------------------------------------------------------------

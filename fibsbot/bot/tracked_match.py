@@ -10,7 +10,7 @@ from attrs import frozen
 
 from fibs_protocol.table_state import TablePlayer, TableStage, TableState
 from fibs_protocol.words import YOU, FibsMove
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import (
     length_from_fibs,
 )
@@ -176,7 +176,7 @@ class TrackedMatch:
             raise ValueError("expected a known state")
         level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
         state = self.state if self.laws is None else under_laws(self.state, self.laws)
-        return evolve(
+        return fast_evolve(
             state,
             phase=phase,
             dice=self.dice if phase is Phase.MOVE else None,
@@ -190,7 +190,7 @@ class TrackedMatch:
 
 def under_laws(state: MatchState, laws: Laws) -> MatchState:
     """Return a state, read from a board, with what these laws count."""
-    return evolve(
+    return fast_evolve(
         state,
         crawford=state.crawford and laws.crawford,
         post_crawford=state.post_crawford and laws.crawford,
@@ -213,7 +213,7 @@ def next_match(tracked: TrackedMatch, opponent: str | None, **known: Any) -> Tra
 
 def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None = None) -> TrackedMatch:
     """Give the turn to a side, or to none: whatever belonged to the last turn is over. `dice` are the new one's."""
-    return evolve(
+    return fast_evolve(
         tracked,
         turn=side,
         turn_count=tracked.turn_count + 1,
@@ -243,7 +243,7 @@ def show_table(tracked: TrackedMatch, line: TableState) -> TrackedMatch:
     if tracked.opponent is None:
         tracked = next_match(tracked, line.opponent)
     turn = {TablePlayer.PLAYER: PlayerSide.PLAYER, TablePlayer.OPPONENT: PlayerSide.OPPONENT, None: None}[line.turn]
-    return evolve(
+    return fast_evolve(
         tracked,
         opponent=line.opponent,
         running=line.stage is not TableStage.OVER,
@@ -266,14 +266,14 @@ def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> Tracke
         possible = OFF <= move.target < move.source <= BAR and cells[source] * own > 0
         if not possible or (move.target != OFF and cells[target] * own < -1):
             seen = tuple(cells) if side is PlayerSide.PLAYER else tuple([-count for count in reversed(cells)])
-            return evolve(tracked, state=None, differences=(Difference("moves", seen, play.moves),))
+            return fast_evolve(tracked, state=None, differences=(Difference("moves", seen, play.moves),))
         cells[source] -= own
         if move.target != OFF:
             if cells[target] * own < 0:
                 cells[target] = 0
                 cells[first] -= own
             cells[target] += own
-    return evolve(tracked, state=evolve(tracked.state, board=Position(tuple(cells))))
+    return fast_evolve(tracked, state=fast_evolve(tracked.state, board=Position(tuple(cells))))
 
 
 def note_double(
@@ -285,7 +285,7 @@ def note_double(
     state = tracked.state
     if state is not None:
         offered_cube = offered_cube or 2 * state.cube
-        state = evolve(state, cube=max(offered_cube // 2, 1))  # who redoubles has accepted what was offered before
-    return evolve(
+        state = fast_evolve(state, cube=max(offered_cube // 2, 1))  # who redoubles has accepted what was offered before
+    return fast_evolve(
         tracked, state=state, doubled_by=side, offered_cube=offered_cube, may_redouble=may_redouble, roll_prompted=False
     )

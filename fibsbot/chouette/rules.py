@@ -13,7 +13,7 @@ from typing import Any, Final
 from attrs import field, frozen
 
 from fibsbot.chouette import FEWEST_PLAYERS, MOST_PLAYERS
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import game as rules
 from fibsbot.rules.errors import (
     DiceError,
@@ -192,10 +192,10 @@ def follow(state: Chouette, game: GameState) -> Chouette:
     and withdrawals are not the game's: `take`, `drop` and `withdraw` follow them.
     """
     if game.stage is Stage.DOUBLED and state.game.stage is not Stage.DOUBLED and game.answering is TEAM:
-        return evolve(state, game=game, waiting=state.in_game)
+        return fast_evolve(state, game=game, waiting=state.in_game)
     if game.stage is Stage.OVER and not state.over:
-        return _settled(evolve(state, game=game))
-    return evolve(state, game=game)
+        return _settled(fast_evolve(state, game=game))
+    return fast_evolve(state, game=game)
 
 
 # -- answers to a double --------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def take(state: Chouette, player: str) -> Chouette:
     if state.game.answering is not TEAM or state.waiting[:1] != (player,):
         _check_not_asked(state, player)
         return act(state, player, rules.take)
-    return _answered(evolve(state, waiting=state.waiting[1:]))
+    return _answered(fast_evolve(state, waiting=state.waiting[1:]))
 
 
 def drop(state: Chouette, player: str) -> Chouette:
@@ -231,13 +231,13 @@ def _answered(state: Chouette) -> Chouette:
     if state.waiting:
         return state
     if not state.in_game:
-        return evolve(state, game=rules.drop(state.game, TEAM))
-    return _with_captain(evolve(state, game=rules.take(state.game, TEAM)))
+        return fast_evolve(state, game=rules.drop(state.game, TEAM))
+    return _with_captain(fast_evolve(state, game=rules.take(state.game, TEAM)))
 
 
 def _dropped_out(state: Chouette, member: str) -> Chouette:
     """Let a member lose the value of the cube, which a double that waits has not changed, and leave the team."""
-    return evolve(
+    return fast_evolve(
         state,
         ledger=_paid(state.ledger, {member: state.game.cube}, state.box),
         in_game=_without(state.in_game, member),
@@ -249,7 +249,7 @@ def _with_captain(state: Chouette) -> Chouette:
     """Pass the captaincy to the next player in the rotation if the captain has dropped out: sentence 13."""
     if state.captain in state.in_game:
         return state
-    return evolve(state, captains=(*state.captains, state.in_game[0]))
+    return fast_evolve(state, captains=(*state.captains, state.in_game[0]))
 
 
 # -- players who do not come back -----------------------------------------------------------------------------------
@@ -262,20 +262,20 @@ def withdraw(state: Chouette, player: str) -> Chouette:
     loses it to every member who is still in. No document has a rule for this; over the board nobody disappears.
     """
     check_running(state.game)
-    game = evolve(state.game, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
+    game = fast_evolve(state.game, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
     if player == state.box:
-        return _settled(evolve(state, game=end_game(game, TEAM, Level.SINGLE, Ending.RESIGNED), waiting=()))
+        return _settled(fast_evolve(state, game=end_game(game, TEAM, Level.SINGLE, Ending.RESIGNED), waiting=()))
     if player not in state.in_game:
         raise RuleError(f"{player} is not in this game")
     after = _dropped_out(state, player)
     if state.waiting:
         return _answered(after)
     if not after.in_game:
-        return evolve(after, game=end_game(game, BOX, Level.SINGLE, Ending.RESIGNED))
+        return fast_evolve(after, game=end_game(game, BOX, Level.SINGLE, Ending.RESIGNED))
     offer = state.game.resignation
     if offer is not None and offer.seat is TEAM and player == state.captain:
         # The next captain decides anew whether the team resigns.
-        after = evolve(after, game=evolve(after.game, resignation=None))
+        after = fast_evolve(after, game=fast_evolve(after.game, resignation=None))
     return _with_captain(after)
 
 
@@ -288,7 +288,7 @@ def _settled(state: Chouette) -> Chouette:
     if result is None:
         raise AssertionError("a game of backgammon that is over has a result")
     points = result.points if result.winner is BOX else -result.points
-    return evolve(state, ledger=_paid(state.ledger, dict.fromkeys(state.in_game, points), state.box), waiting=())
+    return fast_evolve(state, ledger=_paid(state.ledger, dict.fromkeys(state.in_game, points), state.box), waiting=())
 
 
 def _paid(ledger: Mapping[str, int], losses: Mapping[str, int], box: str) -> Mapping[str, int]:

@@ -16,7 +16,7 @@ from fibs_protocol.messages import Refusal
 from fibs_protocol.words import Colour
 from fibsbot.chouette import MOST_PLAYERS
 from fibsbot.chouette.rules import LAWS_CHOUETTE, TEAM, Chouette, follow
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules.state import GameState
 from fibsbot.server.database import Database
 from fibsbot.server.saved_games import SAVED_GAMES
@@ -24,7 +24,7 @@ from fibsbot.server.saved_match import CUBE_LIMIT, NEW_COLOURS
 from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import World
 
-SERVER_LAWS: Final = evolve(LAWS_CHOUETTE, cube_limit=CUBE_LIMIT)
+SERVER_LAWS: Final = fast_evolve(LAWS_CHOUETTE, cube_limit=CUBE_LIMIT)
 
 
 class ChouetteMatch(ServerMatch):
@@ -44,7 +44,7 @@ class ChouetteMatch(ServerMatch):
 
     @state.setter
     def state(self, game: GameState) -> None:
-        self.chouette = follow(self.chouette, evolve(game, laws=self.chouette.game.laws))
+        self.chouette = follow(self.chouette, fast_evolve(game, laws=self.chouette.game.laws))
 
     @property
     def key(self) -> str:

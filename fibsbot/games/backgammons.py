@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.laws import Laws
 from fibsbot.rules.ruleset import CUBE, GAMMONS, Opening, Option, Outcome, Ruleset
@@ -18,7 +18,7 @@ def hitter_stays(before: Sides, after: Sides, _source: int, target: int) -> Side
     """Note that a checker that hit in its home table does not move on in this turn."""
     if not 0 < target <= HOME or after.opponent.hit == before.opponent.hit:
         return after
-    return Sides(evolve(after.own, held=after.own.held | 1 << target), after.opponent)
+    return Sides(fast_evolve(after.own, held=after.own.held | 1 << target), after.opponent)
 
 
 NACKGAMMON = shared_laws.like_backgammon(
@@ -31,7 +31,7 @@ NACKGAMMON = shared_laws.like_backgammon(
     divide=shared_laws.doubles_twice,
     laws=CUBE,
 )
-HYPER = evolve(
+HYPER = fast_evolve(
     NACKGAMMON,
     name="hyper",
     title="Hyper-backgammon",
@@ -39,7 +39,7 @@ HYPER = evolve(
     source="a game of today",
     setup={24: 1, 23: 1, 22: 1},
 )
-LONGGAMMON = evolve(
+LONGGAMMON = fast_evolve(
     NACKGAMMON,
     name="longgammon",
     title="LongGammon",
@@ -47,7 +47,7 @@ LONGGAMMON = evolve(
     source="a game of today",
     setup=shared_laws.FARTHEST,
 )
-MISERE = evolve(
+MISERE = fast_evolve(
     NACKGAMMON,
     name="misere",
     title="Misere",
@@ -58,7 +58,7 @@ MISERE = evolve(
     ends=(last_wins,),
     laws=Laws("misere", crawford=True, gammon=False),
 )
-PORTES = evolve(
+PORTES = fast_evolve(
     NACKGAMMON,
     name="portes",
     title="Portes",

@@ -8,7 +8,7 @@ rolls anew, and the winner of a game begins the next. A game counts 2 if the los
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import narde
 from fibsbot.rules import shared_laws
 from fibsbot.rules.ruleset import Numbers, Option, Part, Rest, Turn
@@ -28,7 +28,7 @@ def early_double_ends_turn(sides: Sides, dice: Numbers, throws: int) -> Turn:
     turn = series_from_the_fourth_roll(sides, dice, throws)
     if sides.own.throws >= FIRST_SERIES:
         return turn
-    return tuple(evolve(part, ends_turn=False) for part in turn if isinstance(part, Part))
+    return tuple(fast_evolve(part, ends_turn=False) for part in turn if isinstance(part, Part))
 
 
 RULES = shared_laws.running_game(

@@ -5,7 +5,7 @@ A double has no advantage: each number is played once. All games count 1.
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.ruleset import TRIPLE, Numbers, Option, Outcome, Ruleset
 from fibsbot.rules.sides import HAND, HOME, Mark, Sides
@@ -23,14 +23,14 @@ def open_point(sides: Sides, point: int) -> Sides:
     """Take all checkers but one of a point to the bar, as if they had been hit."""
     more = sides.own.row[point] - 1
     own = sides.own.moved(point, HAND, more)
-    return Sides(evolve(own, hit=own.hit + more), sides.opponent)
+    return Sides(fast_evolve(own, hit=own.hit + more), sides.opponent)
 
 
 def note_double(sides: Sides, dice: Numbers) -> Sides:
     """Note whether the roll is a double."""
     own = shared_laws.count_throws(sides, dice).own
     marks = own.marks | Mark.DOUBLE if dice[0] == dice[1] else own.marks & ~Mark.DOUBLE
-    return Sides(evolve(own, marks=marks), sides.opponent)
+    return Sides(fast_evolve(own, marks=marks), sides.opponent)
 
 
 def borne_off_in_1665(_rules: Ruleset, _before: Sides, after: Sides) -> Outcome | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.ruleset import (
     TRIPLE,
@@ -30,13 +30,13 @@ TWO_OFF_THE_HEAD = {(3, 3), (4, 4), (6, 6)}
 def note_roll(sides: Sides, dice: Numbers) -> Sides:
     """Count the roll, and allow one checker to leave the head, or two."""
     own = shared_laws.count_throws(sides, dice).own
-    return Sides(evolve(own, head=2 if own.throws == 1 and dice in TWO_OFF_THE_HEAD else 1), sides.opponent)
+    return Sides(fast_evolve(own, head=2 if own.throws == 1 and dice in TWO_OFF_THE_HEAD else 1), sides.opponent)
 
 
 def note_first_roll(sides: Sides, dice: Numbers) -> Sides:
     """Count the roll, and allow two checkers to leave the head on the first."""
     own = shared_laws.count_throws(sides, dice).own
-    return Sides(evolve(own, head=2 if own.throws == 1 else 1), sides.opponent)
+    return Sides(fast_evolve(own, head=2 if own.throws == 1 else 1), sides.opponent)
 
 
 @move_law("only one checker leaves the head in a turn, on some first rolls two")
@@ -47,7 +47,7 @@ def one_off_the_head(sides: Sides, source: int, _target: int) -> bool:
 
 def note_head(_before: Sides, after: Sides, source: int, _target: int) -> Sides:
     """Note that a checker has left the head."""
-    return Sides(evolve(after.own, head=after.own.head - 1), after.opponent) if source == START else after
+    return Sides(fast_evolve(after.own, head=after.own.head - 1), after.opponent) if source == START else after
 
 
 def _primes(sides: Sides) -> Iterator[int]:

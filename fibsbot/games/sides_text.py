@@ -1,6 +1,6 @@
-"""Tables and turns as text, written and read.
+"""Boards and turns as text, written and read.
 
-A table is two rows, the side on roll first, each in its own numbering: `24:12 23 21 20 / 24:15`. A place without a
+A board is two rows, the side on roll first, each in its own numbering: `24:12 23 21 20 / 24:15`. A place without a
 count has one checker, 25 is hand and bar, checkers that are not named are off. What has to be remembered about a side
 follows its row: `25:2 20:13 hit=1 throws=4 marks=released,five_left pinned=7,12`.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.ruleset import Part, Ruleset, Then, Turn
 from fibsbot.rules.sides import HAND, OFF, Mark, Side, Sides, side
@@ -19,11 +19,11 @@ _POINTS: Final = ("pinned", "held")
 
 
 class SidesTextError(ValueError):
-    """A text that is no table of the game."""
+    """A text that is no board of the game."""
 
 
 def format_sides(sides: Sides) -> str:
-    """Write a table, the side on roll first."""
+    """Write a board, the side on roll first."""
     return f"{_format_side(sides.own)} / {_format_side(sides.opponent)}"
 
 
@@ -42,7 +42,7 @@ def _bits(mask: int) -> list[int]:
 
 
 def parse_sides(text: str, rules: Ruleset) -> Sides:
-    """Read a table of a game. Raises SidesTextError for a text that is none."""
+    """Read a board of a game. Raises SidesTextError for a text that is none."""
     rows = text.split("/")
     if len(rows) != 2:
         raise SidesTextError(f"expected two rows of checkers with a slash between them, got {text!r}")
@@ -71,7 +71,7 @@ def _parse_side(text: str, checkers: int) -> Side:
     missing = checkers - sum(count for place, count in places.items() if place != OFF)
     if missing < 0 or places.get(OFF, missing) != missing:
         raise SidesTextError(f"expected {checkers} checkers, got {sum(places.values())} in {text.strip()!r}")
-    row = evolve(side({**places, OFF: missing}), **facts)
+    row = fast_evolve(side({**places, OFF: missing}), **facts)
     if row.hit > row.row[HAND] or any(row.row[point] != 1 for point in _bits(row.pinned)):
         raise SidesTextError(f"expected hit and pinned checkers where the row has them, got {text.strip()!r}")
     return row

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.errors import AnyLaw, Law
 from fibsbot.rules.ruleset import Numbers, Opening, Option, Outcome, Part, Ruleset, Turn, move_law
@@ -80,7 +80,7 @@ def hits_and_breaks_blocks(_own: Side, opponent: Side, point: int, facing: int, 
     if not there:
         return opponent
     marks = opponent.marks & ~Mark.FOUR_SIXES if together else opponent.marks
-    return evolve(opponent.moved(facing, HAND, there), hit=opponent.hit + there, marks=marks)
+    return fast_evolve(opponent.moved(facing, HAND, there), hit=opponent.hit + there, marks=marks)
 
 
 def _in_block_of_six(opponent: Side, point: int) -> bool:
@@ -98,7 +98,7 @@ def note_move(_before: Sides, after: Sides, source: int, target: int) -> Sides:
     """Note what rules 1, 2 and 6 ask for."""
     own = marks_shown(after.own)
     if Mark.FOUR_SIXES in own.marks and STACK in {source, target} and (source, target, own.throws) != (START, STACK, 1):
-        own = evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
+        own = fast_evolve(own, marks=own.marks & ~Mark.FOUR_SIXES)
     return Sides(own, after.opponent)
 
 
@@ -116,7 +116,7 @@ def note_release_while_there(_before: Sides, after: Sides, _source: int, _target
 
 def _released_while_there(side: Side) -> Side:
     there = side.row[FARTHEST_OF_OPPONENTS_SIDE] > 0
-    return side.marked(Mark.RELEASED) if there else evolve(side, marks=side.marks & ~Mark.RELEASED)
+    return side.marked(Mark.RELEASED) if there else fast_evolve(side, marks=side.marks & ~Mark.RELEASED)
 
 
 def free_points(rules: Ruleset, sides: Sides) -> int:

@@ -9,7 +9,7 @@ after a hit none until that checker has come home. The player who first bears of
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules import shared_laws
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 from fibsbot.rules.ruleset import Opening, Option, move_law
@@ -38,7 +38,7 @@ def remember_hit(before: Sides, after: Sides, _source: int, _target: int) -> Sid
     if opponent.hit > before.opponent.hit:
         opponent = opponent.marked(Mark.HIT)
     if Mark.HIT in own.marks and own.all_home:
-        own = evolve(own, marks=own.marks & ~Mark.HIT)
+        own = fast_evolve(own, marks=own.marks & ~Mark.HIT)
     return Sides(own, opponent)
 
 

@@ -8,7 +8,7 @@ from attrs import frozen
 
 from fibs_protocol.board import BoardState
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import (
     cells_from_position,
     cube_owner,
@@ -111,7 +111,7 @@ class BoardView:
     def opening_state(self) -> GameState:
         """Return the state before the opening roll, with the score and the cube of the board."""
         centred = self.owner is Owner.CENTRED
-        laws = FIBS if self.board.cube == 1 or not centred else evolve(FIBS, automatic=AutomaticRaise.DOUBLE)
+        laws = FIBS if self.board.cube == 1 or not centred else fast_evolve(FIBS, automatic=AutomaticRaise.DOUBLE)
         return self._state(laws=laws, turn=Seat.A, stage=Stage.OPENING)
 
     def state(self, before: GameState | None = None) -> GameState | None:
@@ -131,14 +131,14 @@ class BoardView:
         if doubled is not None:
             held = None if self.board.cube == 1 else doubled
             state = self._state(turn=turn, stage=Stage.DOUBLED, owner=before.owner if before else held)
-            state = evolve(state, offered=2 * state.cube, answering=doubled.other)
+            state = fast_evolve(state, offered=2 * state.cube, answering=doubled.other)
         else:
             stage = Stage.MOVE if self.dice else Stage.ROLL
             state = self._state(turn=turn, stage=stage, dice=self.dice, owner=owner)
         if before is None:
             return state
         turns = before.turns + (turn is not before.turn)
-        return evolve(
+        return fast_evolve(
             state, laws=before.laws, crawford=before.crawford, post_crawford=before.post_crawford, turns=turns
         )
 
@@ -168,7 +168,7 @@ class BoardView:
         post_crawford = bool(board.post_crawford)
         score = (board.score, board.opponent_score)
         return GameState(
-            laws=evolve(laws, crawford=not crawford_off, redoubles=0 if self.length else board.redoubles),
+            laws=fast_evolve(laws, crawford=not crawford_off, redoubles=0 if self.length else board.redoubles),
             length=self.length,
             scores=self.scores,
             crawford=is_crawford(self.length, score, post_crawford=post_crawford) and not crawford_off,

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from fibs_protocol.board import BoardState
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import player_position
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import Play
@@ -94,7 +94,7 @@ class GameBuilder(GameEntries):
             return False
         if not isinstance(last, Throw) or not last.rebuilt or last.seat is not seat or self.settled_state.turn is seat:
             return False
-        reported = evolve(last, play=self._missing.in_order(play), rebuilt=False)
+        reported = fast_evolve(last, play=self._missing.in_order(play), rebuilt=False)
         try:
             matches = apply(before, reported).board == self.settled_state.board
         except RuleError:
@@ -112,7 +112,7 @@ class GameBuilder(GameEntries):
             last = self._set_aside[-1] if self._set_aside else None
             if isinstance(last, Throw) and last.play is None and last.seat is seat:
                 self._set_aside.pop()
-                return evolve(last, play=play, at=at)
+                return fast_evolve(last, play=play, at=at)
             return None
         if self.rolled is not None:
             return self._with_play(self.rolled, play, at) if self.rolled.seat is seat else None
@@ -169,7 +169,8 @@ class GameBuilder(GameEntries):
 
     def _lift_crawford(self) -> None:
         """Drop the Crawford rule, because a player doubles in what would be the Crawford game."""
-        self.start, self.settled_state = (evolve(state, crawford=False) for state in (self.start, self.settled_state))
+        self.start = fast_evolve(self.start, crawford=False)
+        self.settled_state = fast_evolve(self.settled_state, crawford=False)
         self._change_laws(crawford=False)
 
     def note_crawford(self, view: StateView) -> None:
@@ -177,7 +178,7 @@ class GameBuilder(GameEntries):
         shown, known = view.shown, self.settled_state
         if (shown.crawford, shown.post_crawford) != (known.crawford, known.post_crawford):
             self.start, self.settled_state = (
-                evolve(state, crawford=shown.crawford, post_crawford=shown.post_crawford)
+                fast_evolve(state, crawford=shown.crawford, post_crawford=shown.post_crawford)
                 for state in (self.start, self.settled_state)
             )
             self._state = None
@@ -237,7 +238,7 @@ class GameBuilder(GameEntries):
             if self._set_aside is None:
                 self._differ((Difference("result", None, "drawn"),))
             self._set_aside = self.rolled = None
-            drawn = evolve(state, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason=reason, result=None)
+            drawn = fast_evolve(state, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason=reason, result=None)
             self._try_entry(Gap(reason=MISSING_END, then=drawn, at=at))
 
     def _add_last_bear_off(self, at: dt.datetime | None) -> None:
@@ -247,7 +248,7 @@ class GameBuilder(GameEntries):
             return
         play = self._missing.last_play(self.state)
         if play is not None:
-            self._try_entry(evolve(rolled, play=play, at=at, rebuilt=rolled.seat is not self.silent_seat))
+            self._try_entry(fast_evolve(rolled, play=play, at=at, rebuilt=rolled.seat is not self.silent_seat))
 
     def _level(self, points: int) -> Level | None:
         """Return the level of a resignation by its points, from which some servers leave out the cube.
@@ -350,7 +351,7 @@ class GameBuilder(GameEntries):
         """Go on from a state of this game that was seen, and reconstruct what is missing before it."""
         offer = seen.resignation
         if offer is not None:
-            seen = evolve(seen, resignation=None)
+            seen = fast_evolve(seen, resignation=None)
         elif self._resignation is not None:
             self.reject(at, rebuilt=True)
         entries = self._final_play(seen) or self._inferred_play(seen, at) or self._reconstructed(seen, at)
@@ -416,7 +417,7 @@ class GameBuilder(GameEntries):
         """Add a play that `after_silent_play` has found."""
         rolled = self.rolled
         assert rolled is not None  # noqa: S101 - it was found for a roll
-        self._append(evolve(rolled, play=play, at=at or rolled.at), after)
+        self._append(fast_evolve(rolled, play=play, at=at or rolled.at), after)
 
     def _final_play(self, seen: GameState) -> tuple[Entry, ...]:
         """Return the user's play that ended the game, if a board shows it before a line reports the end."""
@@ -442,7 +443,7 @@ class GameBuilder(GameEntries):
         rebuilt = state.turn is not self.silent_seat
         if rolled is None:
             return (Continuation(seat=state.turn, play=play, at=at, rebuilt=rebuilt),)
-        return (evolve(rolled, play=play, at=at or rolled.at, rebuilt=rebuilt),)
+        return (fast_evolve(rolled, play=play, at=at or rolled.at, rebuilt=rebuilt),)
 
     def _reconstructed(self, seen: GameState, at: dt.datetime | None) -> tuple[Entry, ...]:
         """Return what happened since the last entry, as far as that is certain."""
@@ -475,4 +476,4 @@ class GameBuilder(GameEntries):
             return
         play = self._missing.only_play(self.state)
         if play is not None:
-            self._try_entry(evolve(rolled, play=play, rebuilt=bool(play.moves)))
+            self._try_entry(fast_evolve(rolled, play=play, rebuilt=bool(play.moves)))

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from fibs_protocol.words import FibsMove
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import play_of_server_moves
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
@@ -124,7 +124,7 @@ class GameEntries:
         offer, state = self._resignation, self.state
         if offer is None:
             return state
-        return evolve(state, resignation=Resignation(offer.seat, offer.level or Level.SINGLE, offer.points))
+        return fast_evolve(state, resignation=Resignation(offer.seat, offer.level or Level.SINGLE, offer.points))
 
     @property
     def over(self) -> bool:
@@ -183,7 +183,7 @@ class GameEntries:
 
     def _change_laws(self, **changes: Any) -> None:
         self.start, self.settled_state = (
-            evolve(state, laws=evolve(state.laws, **changes)) for state in (self.start, self.settled_state)
+            fast_evolve(state, laws=fast_evolve(state.laws, **changes)) for state in (self.start, self.settled_state)
         )
         self._state = None
 

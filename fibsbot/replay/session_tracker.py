@@ -30,7 +30,7 @@ from fibsbot.bot.tracked_match import (
     give_turn,
     without_match,
 )
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import play_from_fibs, player_position
 from fibsbot.position import BAR, OFF
 from fibsbot.replay.board_view import board_shows_state
@@ -157,7 +157,7 @@ class SessionTracker:
     def set_user(self, user: str) -> None:
         """Set the user's name."""
         self._catch_up()
-        self.match = evolve(self.match, user=user)
+        self.match = fast_evolve(self.match, user=user)
 
     def begin_regular_turns(self, board: BoardState, game: GameBuilder) -> None:
         """Defer the tracking from here on, if a board has shown both the built game and the tracked match."""
@@ -185,8 +185,8 @@ class SessionTracker:
         dice = board.dice if own_turn else board.opponent_dice
         side = PlayerSide.PLAYER if own_turn else PlayerSide.OPPONENT
         match = give_turn(match, side, None if dice == (0, 0) else dice)
-        state = match.state and evolve(match.state, board=player_position(board))
-        match = evolve(match, state=state, board_seen=True, last_play=regular.play_before_board)
+        state = match.state and fast_evolve(match.state, board=player_position(board))
+        match = fast_evolve(match, state=state, board_seen=True, last_play=regular.play_before_board)
         differences: tuple[Difference, ...] = ()
         for event in regular.since:
             match = self._with_own_play(match, event) if isinstance(event, c.Move) else apply_message(match, event)
@@ -214,11 +214,11 @@ class SessionTracker:
         elif type(message) in _NOTED:
             self._note(message)
         elif self._last_was_move and isinstance(message, Refusal):
-            self.match = evolve(self.match, own_play=None)
+            self.match = fast_evolve(self.match, own_play=None)
         before = self.match
         self.match = match = apply_message(before, message)
         if match.differences and not self.sees_own_moves and self._only_own_play_missing(before, match):
-            self.match = evolve(match, differences=())
+            self.match = fast_evolve(match, differences=())
             return late
         return late + match.differences if late else match.differences
 
@@ -241,7 +241,7 @@ class SessionTracker:
         if match.player != YOU or match.state is not None or match.opponent != message.opponent:
             return
         if match.side_of(message.player) is None:
-            self.match = evolve(match, player=message.player)
+            self.match = fast_evolve(match, player=message.player)
 
     def _infer_own_play(self, board: BoardState) -> None:
         """Infer the user's play, which was not reported, from the board after it."""
@@ -257,7 +257,7 @@ class SessionTracker:
             return
         play = find_play(match.state.position.points, match.dice, player_position(board).points)
         if play is not None:
-            self.match = evolve(match, own_play=play)
+            self.match = fast_evolve(match, own_play=play)
 
     def send(self, command: Command) -> None:
         """Process a command of the user's; the server does not repeat the user's own plays."""
@@ -276,7 +276,7 @@ class SessionTracker:
     def _with_own_play(match: TrackedMatch, command: c.Move) -> TrackedMatch:
         if match.direction is None:
             return match
-        return evolve(match, own_play=play_from_fibs(command.moves, match.direction))
+        return fast_evolve(match, own_play=play_from_fibs(command.moves, match.direction))
 
     def disconnect(self) -> None:
         """Forget the match, because the connection has ended."""

@@ -8,7 +8,7 @@ from attrs import fields, frozen
 
 from fibs_protocol.table_state import TableState
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules.backgammon import first_board
 from fibsbot.rules.ruleset import Opening
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -78,7 +78,7 @@ class StateView:
     def opening_state(self) -> GameState:
         """Return the state before the opening roll, with the score and the cube of the line."""
         shown, board = self.shown, first_board(self.shown.rules)
-        return evolve(
+        return fast_evolve(
             shown, stage=Stage.OPENING, board=board, turn=Seat.A, dice=None, todo=(), throws=0, resignation=None
         )
 
@@ -88,4 +88,4 @@ class StateView:
         if before is None:
             return shown
         owner = before.owner if shown.owner is None and shown.cube == before.cube else shown.owner
-        return evolve(shown, laws=before.laws, owner=owner, turns=before.turns + (shown.turn is not before.turn))
+        return fast_evolve(shown, laws=before.laws, owner=owner, turns=before.turns + (shown.turn is not before.turn))

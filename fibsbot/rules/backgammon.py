@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from attrs import fields
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import CHECKERS, Position
 from fibsbot.rules import shared_laws
 from fibsbot.rules.laws import FIBS
@@ -59,7 +59,7 @@ def is_another_set_up(rules: Ruleset) -> bool:
         is_backgammon(rules)
         and rules.opening is Opening.BOTH
         and not rules.winner_begins
-        and evolve(rules.laws, name=CUBE.name, cube=True, crawford=True) == CUBE
+        and fast_evolve(rules.laws, name=CUBE.name, cube=True, crawford=True) == CUBE
     )
 
 

@@ -7,7 +7,7 @@ to the opponent or bring another roll, doubles and points that are named, and ga
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import Play, Position
 from fibsbot.rules import general_plays
 from fibsbot.rules.backgammon import BACKGAMMON, Board, board_of, first_board, sides_of
@@ -89,7 +89,7 @@ def start_at(rules: Ruleset, board: Board, dice: Numbers | None = None) -> GameS
 
     Raises DiceError for impossible dice.
     """
-    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=board_of(rules, sides_of(board)))
+    state = fast_evolve(start_match_of(rules, 0, begins=Seat.A), board=board_of(rules, sides_of(board)))
     return roll(state, Seat.A, dice) if dice else state
 
 
@@ -122,10 +122,10 @@ def roll_opening(state: GameState, die_a: int, die_b: int) -> GameState:
     if state.stage is not Stage.OPENING:
         raise AlreadyRolledError("the opening roll has been made")
     if die_a == die_b:
-        return evolve(state, cube=raised_automatically(state))
+        return fast_evolve(state, cube=raised_automatically(state))
     winner = Seat.A if die_a > die_b else Seat.B
     board = state.board if winner is state.turn else state.board.swapped()  # a set-up may differ for the two sides
-    begun = evolve(state, stage=Stage.ROLL, turn=winner, board=board)
+    begun = fast_evolve(state, stage=Stage.ROLL, turn=winner, board=board)
     if state.rules.opening is Opening.RETHROW:
         return begun
     return roll(begun, winner, (die_a, die_b) if winner is Seat.A else (die_b, die_a))
@@ -136,13 +136,13 @@ def roll(state: GameState, seat: Seat, dice: Numbers) -> GameState:
     check_before_roll(state, seat)
     if isinstance(state.board, Position):
         check_two_dice(dice)
-        return evolve(state, stage=Stage.MOVE, dice=dice)
+        return fast_evolve(state, stage=Stage.MOVE, dice=dice)
     check_dice(state.rules, dice)
     board, todo = parts_of(state.rules, state.board, dice, state.throws + 1)
     cube = state.cube
     if state.rules.raises_stake(dice) and not state.crawford and not is_beyond(state.laws.cube_limit, 2 * cube):
         cube *= 2
-    return go_on(evolve(state, board=board, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
+    return go_on(fast_evolve(state, board=board, dice=dice, todo=todo, throws=state.throws + 1, cube=cube))
 
 
 def reject_roll(state: GameState, seat: Seat) -> GameState:
@@ -150,7 +150,7 @@ def reject_roll(state: GameState, seat: Seat) -> GameState:
     check_after_roll(state, seat)
     if not may_reject_roll(state):
         raise DiceError("this roll cannot be rejected")
-    return evolve(state, stage=Stage.ROLL, dice=None, cube=2 * state.cube, rejected=True)
+    return fast_evolve(state, stage=Stage.ROLL, dice=None, cube=2 * state.cube, rejected=True)
 
 
 def play(state: GameState, seat: Seat, play: Play) -> GameState:
@@ -171,13 +171,13 @@ def reach(state: GameState, after: Board, moves: int) -> GameState:
     The board is seen by the player who made the play.
     """
     if isinstance(after, Position):
-        return end_position(state, after) if after.over else turn_to_opponent(evolve(state, board=after), ())
+        return end_position(state, after) if after.over else turn_to_opponent(fast_evolve(state, board=after), ())
     before, part = state.sides, state.part
-    moved = evolve(state, board=after)
+    moved = fast_evolve(state, board=after)
     if ended := general_plays.outcome(state.rules, before, after):
         return end_sides(moved, ended)
     if moves == len(part.numbers):
-        return go_on(evolve(moved, todo=state.todo[1:]))
+        return go_on(fast_evolve(moved, todo=state.todo[1:]))
     return stopped(moved, part, moves)
 
 
@@ -199,11 +199,11 @@ def name(state: GameState, seat: Seat, choice: int) -> GameState:
         raise NotYourTurnError("the opponent has to name it")
     if choice not in choices(state):
         raise RuleError(f"expected {state.naming.value}, one of {', '.join(map(str, choices(state)))}, got {choice}")
-    named = evolve(state, naming=None, namer=None)
+    named = fast_evolve(state, naming=None, namer=None)
     if state.naming is Naming.DOUBLE:
         part = Part((choice,) * 4, ends_turn=state.rules.named_double_ends_turn)
-        return go_on(evolve(named, todo=(part, *state.todo)))
-    return turn_to_opponent(evolve(named, board=state.rules.open_point(state.sides, choice)), ())
+        return go_on(fast_evolve(named, todo=(part, *state.todo)))
+    return turn_to_opponent(fast_evolve(named, board=state.rules.open_point(state.sides, choice)), ())
 
 
 def roll_contest(state: GameState, total_a: int, total_b: int) -> GameState:
@@ -216,7 +216,7 @@ def roll_contest(state: GameState, total_a: int, total_b: int) -> GameState:
     if total_a == total_b:
         return state
     namer = Seat.A if total_a > total_b else Seat.B
-    return evolve(state, stage=Stage.NAME, naming=Naming.POINT, namer=namer)
+    return fast_evolve(state, stage=Stage.NAME, naming=Naming.POINT, namer=namer)
 
 
 # -- doubles and resignations ---------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def double(state: GameState, seat: Seat) -> GameState:
     refusal = refusal_to_double(state, seat)
     if refusal:
         raise CubeError(refusal)
-    return evolve(state, stage=Stage.DOUBLED, offered=2 * state.cube, answering=seat.other)
+    return fast_evolve(state, stage=Stage.DOUBLED, offered=2 * state.cube, answering=seat.other)
 
 
 def take(state: GameState, seat: Seat) -> GameState:
@@ -238,14 +238,14 @@ def take(state: GameState, seat: Seat) -> GameState:
     beavered.
     """
     check_answering(state, seat)
-    taken = evolve(state, stage=Stage.ROLL, cube=state.offered, owner=state.turn.other)
-    return evolve(taken, offered=0, answering=None, redoubles=0)
+    taken = fast_evolve(state, stage=Stage.ROLL, cube=state.offered, owner=state.turn.other)
+    return fast_evolve(taken, offered=0, answering=None, redoubles=0)
 
 
 def drop(state: GameState, seat: Seat) -> GameState:
     """Refuse a double or an instant redouble, and lose the previous value of the cube."""
     check_answering(state, seat)
-    dropped = evolve(state, offered=0, answering=None, redoubles=0)
+    dropped = fast_evolve(state, offered=0, answering=None, redoubles=0)
     return end_game(dropped, seat.other, Level.SINGLE, Ending.DROPPED)
 
 
@@ -255,7 +255,7 @@ def redouble(state: GameState, seat: Seat) -> GameState:
     refusal = refusal_to_redouble(state)
     if refusal:
         raise CubeError(refusal)
-    return evolve(
+    return fast_evolve(
         state,
         cube=state.offered,
         offered=2 * state.offered,
@@ -269,17 +269,17 @@ def resign(state: GameState, seat: Seat, level: Level) -> GameState:
     check_no_resignation(state)
     if level not in set(Level):
         raise RuleError(f"expected a single game (1), a gammon (2) or a backgammon (3) to resign, got {level!r}")
-    return evolve(state, resignation=Resignation(seat, Level(level), points_at_end(state, seat.other, level)))
+    return fast_evolve(state, resignation=Resignation(seat, Level(level), points_at_end(state, seat.other, level)))
 
 
 def accept_resignation(state: GameState, seat: Seat) -> GameState:
     """Accept the opponent's offer to resign: the game is over."""
     offer = check_resignation(state, seat)
-    accepted = evolve(state, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
+    accepted = fast_evolve(state, resignation=None, dice=None, offered=0, answering=None, redoubles=0)
     return end_game(accepted, seat, offer.level, Ending.RESIGNED)
 
 
 def reject_resignation(state: GameState, seat: Seat) -> GameState:
     """Reject the opponent's offer to resign: the game goes on."""
     check_resignation(state, seat)
-    return evolve(state, resignation=None)
+    return fast_evolve(state, resignation=None)

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import Move, Play
 from fibsbot.rules.errors import AnyLaw, DiceError, IllegalPlayError, InvalidPlayError, Law, NamedLaw
 from fibsbot.rules.ruleset import Numbers, Outcome, Part, Ruleset, Turn
@@ -57,7 +57,7 @@ def make_move(rules: Ruleset, sides: Sides, source: int, number: int) -> tuple[i
         opponent = landed
     moved = own.moved(source, target)
     if source == HAND and own.hit:  # of those in hand one that was hit enters first
-        moved = evolve(moved, hit=own.hit - 1)
+        moved = fast_evolve(moved, hit=own.hit - 1)
     after = Sides(moved, opponent)
     for change in rules.on_move:
         after = change(sides, after, source, target)
@@ -69,7 +69,7 @@ def _freed(rules: Ruleset, sides: Sides, source: int) -> Side:
     opponent = sides.opponent
     if source == HAND or sides.own.row[source] > 1:
         return opponent
-    return evolve(opponent, pinned=opponent.pinned & ~(1 << rules.course.facing(source)))
+    return fast_evolve(opponent, pinned=opponent.pinned & ~(1 << rules.course.facing(source)))
 
 
 def _destination(rules: Ruleset, sides: Sides, source: int, number: int) -> int | AnyLaw:
@@ -348,7 +348,7 @@ def doubles_to_name(rules: Ruleset, sides: Sides) -> tuple[int, ...]:
 
 def turn_over(sides: Sides) -> Sides:
     """Return the board seen by the other player, without what is remembered for the length of a turn only."""
-    own = evolve(sides.own, head=0, held=0) if sides.own.head or sides.own.held else sides.own
+    own = fast_evolve(sides.own, head=0, held=0) if sides.own.head or sides.own.held else sides.own
     return Sides(sides.opponent, own)
 
 

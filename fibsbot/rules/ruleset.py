@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules.errors import AnyLaw, NamedLaw
 from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.sides import HAND, Course, Side, Sides, side
@@ -38,7 +38,7 @@ Returns the opponent's side afterwards, or the law that forbids it."""
 BearingOff: TypeAlias = Callable[[Sides, int, int], int | AnyLaw]
 """Takes the source and a number that reaches the end of the course; returns where the checker goes, or the law."""
 Change: TypeAlias = Callable[[Sides, Sides, int, int], Sides]
-"""Takes the board before and after a move, its source and target; returns the table with what is to be remembered."""
+"""Takes the board before and after a move, its source and target; returns the board with what is to be remembered."""
 
 
 @frozen
@@ -247,7 +247,7 @@ class Ruleset:
             Option("both", f"{Opening.BOTH.value.capitalize()}.", {"opening": Opening.BOTH}),
             Option("rethrow", f"{Opening.RETHROW.value.capitalize()}.", {"opening": Opening.RETHROW}),
             Option("winner-begins", "The winner of a game begins the next.", {"winner_begins": True}),
-            Option("cube", "There is a doubling cube.", {"laws": evolve(self.laws, cube=True, crawford=True)}),
+            Option("cube", "There is a doubling cube.", {"laws": fast_evolve(self.laws, cube=True, crawford=True)}),
         )
         return tuple(
             option
@@ -258,7 +258,7 @@ class Ruleset:
 
     def with_option(self, option: Option) -> Ruleset:
         """Return the ruleset with an option turned on."""
-        return evolve(self, **{**option.changes, "chosen": tuple(sorted({*self.chosen, option.name}))})
+        return fast_evolve(self, **{**option.changes, "chosen": tuple(sorted({*self.chosen, option.name}))})
 
 
 def level_of(points: int) -> Level:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules.errors import AnyLaw, Law, NamedLaw
 from fibsbot.rules.laws import Level
 from fibsbot.rules.ruleset import GAMMONS, Numbers, Opening, Outcome, Part, Ruleset, Turn, move_law
@@ -52,7 +52,7 @@ def hits(_own: Side, opponent: Side, _point: int, facing: int) -> Side | AnyLaw:
     there = opponent.row[facing]
     if there > 1:
         return Law.POINT_HELD
-    return evolve(opponent.moved(facing, HAND), hit=opponent.hit + 1) if there else opponent
+    return fast_evolve(opponent.moved(facing, HAND), hit=opponent.hit + 1) if there else opponent
 
 
 def blocks(_own: Side, opponent: Side, _point: int, facing: int) -> Side | AnyLaw:
@@ -66,7 +66,7 @@ def pins(own: Side, opponent: Side, point: int, facing: int) -> Side | AnyLaw:
         return UNDER
     if opponent.row[facing] > 1:
         return Law.POINT_HELD
-    return evolve(opponent, pinned=opponent.pinned | 1 << facing) if opponent.row[facing] else opponent
+    return fast_evolve(opponent, pinned=opponent.pinned | 1 << facing) if opponent.row[facing] else opponent
 
 
 # bearing off
@@ -110,7 +110,7 @@ def series(_table: Sides, dice: Numbers, _throws: int) -> Turn:
 
 def count_throws(sides: Sides, _dice: Numbers) -> Sides:
     """Note that the player has rolled."""
-    return Sides(evolve(sides.own, throws=sides.own.throws + 1), sides.opponent)
+    return Sides(fast_evolve(sides.own, throws=sides.own.throws + 1), sides.opponent)
 
 
 # winning

@@ -14,7 +14,7 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 
 HAND: Final = 25
 """Where checkers are before they enter, and after they were hit."""
@@ -107,11 +107,11 @@ class Side:
         row = list(self.row)
         row[source] -= checkers
         row[target] += checkers
-        return evolve(self, row=tuple(row))
+        return fast_evolve(self, row=tuple(row))
 
     def marked(self, mark: Mark) -> Side:
         """Return the side with a mark added."""
-        return self if mark in self.marks else evolve(self, marks=self.marks | mark)
+        return self if mark in self.marks else fast_evolve(self, marks=self.marks | mark)
 
 
 def side(points: Mapping[int, int]) -> Side:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import Position
 from fibsbot.rules.general_plays import doubles_to_name, turn_over
 from fibsbot.rules.laws import Level, game_multiplier, win_level
@@ -18,15 +18,15 @@ def go_on(state: GameState) -> GameState:
         todo = () if state.rules.named_double_ends_turn else todo[1:]
     rolls = bool(todo) and todo[0] is Then.ROLL
     if todo and isinstance(todo[0], Part):
-        following = evolve(state, stage=Stage.MOVE, todo=todo)
+        following = fast_evolve(state, stage=Stage.MOVE, todo=todo)
     elif todo and todo[0] is Then.NAME_DOUBLE:
-        following = evolve(state, stage=Stage.NAME, todo=todo[1:], naming=Naming.DOUBLE, namer=state.turn)
+        following = fast_evolve(state, stage=Stage.NAME, todo=todo[1:], naming=Naming.DOUBLE, namer=state.turn)
     elif rolls:
-        following = evolve(state, stage=Stage.ROLL, todo=(), dice=None)
+        following = fast_evolve(state, stage=Stage.ROLL, todo=(), dice=None)
     elif state.passed:  # what the opponent left is played; now comes the player's own roll
-        following = evolve(state, stage=Stage.ROLL, todo=(), dice=None, passed=False, throws=0)
+        following = fast_evolve(state, stage=Stage.ROLL, todo=(), dice=None, passed=False, throws=0)
     elif state.rules.points_to_open(state.sides):
-        following = evolve(state, stage=Stage.CONTEST, todo=(), dice=None)
+        following = fast_evolve(state, stage=Stage.CONTEST, todo=(), dice=None)
     else:
         following = turn_to_opponent(state, ())
     return following
@@ -36,20 +36,20 @@ def stopped(state: GameState, part: Part, moves: int) -> GameState:
     """Return the state after a part could not be played to its end."""
     following = state.todo[1:]
     if not part.ends_turn:
-        return go_on(evolve(state, todo=following))
+        return go_on(fast_evolve(state, todo=following))
     rest = state.rules.rest
     if rest is Rest.LOST or state.passed or len(set(part.numbers)) > 1:
-        return go_on(evolve(state, todo=()))
+        return go_on(fast_evolve(state, todo=()))
     left: Turn = (Part(part.numbers[moves:]), *following) if rest is not Rest.FOLLOWING_TO_OPPONENT else following
     if rest is Rest.OFFERED:
-        left = tuple(evolve(step, compulsory=False) if isinstance(step, Part) else step for step in left)
+        left = tuple(fast_evolve(step, compulsory=False) if isinstance(step, Part) else step for step in left)
     return turn_to_opponent(state, left)
 
 
 def turn_to_opponent(state: GameState, left: Turn) -> GameState:
     """Return the state in which the opponent is on turn, perhaps with parts that the player left."""
     board = state.board
-    return evolve(
+    return fast_evolve(
         state,
         board=board.swapped() if isinstance(board, Position) else turn_over(board),
         turn=state.turn.other,
@@ -68,15 +68,15 @@ def turn_to_opponent(state: GameState, left: Turn) -> GameState:
 
 def end_position(state: GameState, won: Position) -> GameState:
     """End a game of backgammon in a position in which the player on turn has borne off all checkers."""
-    over = evolve(state, board=won, dice=None, rejected=False, turns=state.turns + 1, reason=ALL_OFF)
+    over = fast_evolve(state, board=won, dice=None, rejected=False, turns=state.turns + 1, reason=ALL_OFF)
     return end_game(over, state.turn, win_level(won), Ending.BORNE_OFF)
 
 
 def end_sides(state: GameState, ended: Outcome) -> GameState:
     """End a game with an outcome that its ruleset found, seen by the player on turn; nobody may have won."""
-    over = evolve(state, stage=Stage.OVER, dice=None, todo=(), turns=state.turns + 1, reason=ended.reason)
+    over = fast_evolve(state, stage=Stage.OVER, dice=None, todo=(), turns=state.turns + 1, reason=ended.reason)
     if not ended.winner:
-        return evolve(over, drawn=True)
+        return fast_evolve(over, drawn=True)
     winner = state.turn if ended.winner > 0 else state.turn.other
     how = Ending.BORNE_OFF if over.sides_for(winner).own.all_off else Ending.OTHER
     return _counted(over, Result(winner, ended.points * state.cube, level_of(ended.points), how))
@@ -90,7 +90,7 @@ def end_game(state: GameState, winner: Seat, level: Level, how: Ending) -> GameS
 def _counted(state: GameState, result: Result) -> GameState:
     a, b = state.scores
     scores = (a + result.points, b) if result.winner is Seat.A else (a, b + result.points)
-    return evolve(state, stage=Stage.OVER, scores=scores, result=result)
+    return fast_evolve(state, stage=Stage.OVER, scores=scores, result=result)
 
 
 def points_at_end(state: GameState, winner: Seat, level: Level) -> int:

@@ -12,7 +12,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
 from fibs_protocol.words import Colour
 from fibsbot import fibs_numbering
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.laws import Laws
@@ -167,7 +167,7 @@ class SavedMatch:
         """Return the match that `to_json` has written."""
         a, b = values["names"]
         state = values_to_game(values)
-        state = evolve(state, laws=evolve(state.laws, cube_limit=CUBE_LIMIT))
+        state = fast_evolve(state, laws=fast_evolve(state.laws, cube_limit=CUBE_LIMIT))
         agreed = state.laws if values.get("agreed") else None
         match = cls((a, b), state, NEW_COLOURS, int(values["serial"]), agreed=agreed)
         match.set_board_values(values)

@@ -12,7 +12,7 @@ from fibs_protocol.errors import CommandError
 from fibs_protocol.messages import Refusal
 from fibs_protocol.words import Toggle
 from fibsbot import fibs_numbering
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import AutomaticRaise, Laws
@@ -247,7 +247,7 @@ def update_laws(match: ServerMatch) -> None:
     """Apply both players' toggles before a game of backgammon (autodouble) or a resumed match (redoubles)."""
     if match.agreed is None and match.game is None:
         laws = _laws(match.rules, match.users[Seat.A], match.users[Seat.B])
-        match.state = evolve(match.state, laws=evolve(laws, crawford=match.state.laws.crawford))
+        match.state = fast_evolve(match.state, laws=fast_evolve(laws, crawford=match.state.laws.crawford))
 
 
 def _laws(rules: Ruleset, a: User, b: User) -> Laws:
@@ -257,12 +257,12 @@ def _laws(rules: Ruleset, a: User, b: User) -> Laws:
     redoubles, if both do, in backgammon only.
     """
     crawford = rules.laws.crawford and (a.settings[Toggle.CRAWFORD] or b.settings[Toggle.CRAWFORD])
-    laws = evolve(rules.laws, crawford=crawford, cube_limit=CUBE_LIMIT)
+    laws = fast_evolve(rules.laws, crawford=crawford, cube_limit=CUBE_LIMIT)
     if rules is not BACKGAMMON:
         return laws
     doubles = a.settings[Toggle.AUTODOUBLE] and b.settings[Toggle.AUTODOUBLE]
     limits = [user.settings.redoubles for user in (a, b) if user.settings.redoubles is not None]
-    return evolve(
+    return fast_evolve(
         laws,
         automatic=AutomaticRaise.DOUBLE if doubles else AutomaticRaise.NONE,
         redoubles=min(limits, default=MOST_SHOWN),

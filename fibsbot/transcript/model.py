@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from attrs import field, frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.match import CubeAction, Dice, MatchState, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
@@ -174,8 +174,8 @@ def add_points(scores: tuple[int, int], winner: Seat, points: int) -> tuple[int,
 def end_game(state: GameState, result: Result) -> GameState:
     """Return the end of a game of which only the result is known."""
     scores = add_points(state.scores, result.winner, result.points)
-    over = evolve(state, stage=Stage.OVER, scores=scores, result=result, dice=None, resignation=None)
-    return evolve(over, offered=0, answering=None, redoubles=0)
+    over = fast_evolve(state, stage=Stage.OVER, scores=scores, result=result, dice=None, resignation=None)
+    return fast_evolve(over, offered=0, answering=None, redoubles=0)
 
 
 @frozen
@@ -365,7 +365,7 @@ def after_roll(state: GameState, entry: Throw) -> GameState:
     if state.stage is Stage.OPENING and entry.dice[0] != entry.dice[1]:
         high, low = max(entry.dice), min(entry.dice)
         rolled = rules.roll_opening(state, *((high, low) if entry.seat is Seat.A else (low, high)))
-        return evolve(rolled, dice=entry.dice)
+        return fast_evolve(rolled, dice=entry.dice)
     return rules.roll(state, entry.seat, entry.dice)
 
 
@@ -411,10 +411,14 @@ def _play_decision(step: Step, entry: Throw) -> tuple[Decision, ...]:
     if entry.play is None:
         return ()
     found = _decision(step, step.rolled or after_roll(step.before, entry), entry.seat, entry.play)
-    return tuple(
-        evolve(decision, state=evolve(decision.state, may_reject=False)) if decision.state.may_reject else decision
-        for decision in found
-    )
+    return tuple(map(_kept, found))
+
+
+def _kept(decision: Decision) -> Decision:
+    """Return a decision about a play, of a roll that was not rejected."""
+    if not decision.state.may_reject:
+        return decision
+    return fast_evolve(decision, state=fast_evolve(decision.state, may_reject=False))
 
 
 def _decision(step: Step, before: GameState, seat: Seat, answer: Answer) -> tuple[Decision, ...]:

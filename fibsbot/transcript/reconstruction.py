@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from attrs import frozen
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.match import CubeAction, Dice
 from fibsbot.position import BAR, OFF, Play
 from fibsbot.rules.errors import RuleError
@@ -180,7 +180,7 @@ class _Search:
             yield from self._with_plays(state, known_events, unknown_count)
         elif unknown_count and state.stage is Stage.OPENING:
             for seat in Seat:
-                yield from self._with_rolls(evolve(state, turn=seat), known_events, unknown_count)
+                yield from self._with_rolls(fast_evolve(state, turn=seat), known_events, unknown_count)
         elif unknown_count and state.stage is Stage.ROLL:
             yield from self._with_rolls(state, known_events, unknown_count)
             if self._cube_actions(state, known_events) != 0:

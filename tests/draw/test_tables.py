@@ -18,7 +18,7 @@ from fibsbot.draw.board_text import draw_game, draw_state
 from fibsbot.draw.layout import STACK
 from fibsbot.draw.sentences import describe_game, situation
 from fibsbot.draw.svg import ViewOptions, game_svg
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState
@@ -144,7 +144,7 @@ def test_the_rest_of_a_turn_is_written_below_the_board() -> None:
 def test_the_title_says_who_has_to_act_and_how_a_game_ended() -> None:
     game = board_of("plakoto")
     assert "marvin to play 6-1" == situation(game, NAMES)
-    drawn = evolve(game, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason="both are pinned")
+    drawn = fast_evolve(game, stage=Stage.OVER, dice=None, todo=(), drawn=True, reason="both are pinned")
     assert "a draw: both are pinned" == situation(drawn, NAMES)
     assert "a draw: both are pinned" in game_svg(drawn, Seat.A, names=NAMES)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.ruleset import Part
@@ -16,7 +16,7 @@ def parse_side(text: str, *, checkers: int = 15, pinned: tuple[int, ...] = (), h
         place, _, count = item.partition(":")
         places[int(place)] = places.get(int(place), 0) + int(count or 1)
     places.setdefault(0, checkers - sum(places.values()))
-    return evolve(side(places), pinned=sum(1 << point for point in pinned), hit=hit)
+    return fast_evolve(side(places), pinned=sum(1 << point for point in pinned), hit=hit)
 
 
 def format_side(row: Side) -> str:
@@ -36,7 +36,7 @@ def sides(
     opponent_pinned: tuple[int, ...] = (),
 ) -> Sides:
     """Read a board from both rows."""
-    mine = evolve(parse_side(own, pinned=pinned, hit=hit), throws=throws, marks=marks)
+    mine = fast_evolve(parse_side(own, pinned=pinned, hit=hit), throws=throws, marks=marks)
     return Sides(mine, parse_side(opponent, pinned=opponent_pinned))
 
 

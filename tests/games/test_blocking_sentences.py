@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, Law
@@ -73,7 +73,7 @@ def test_plakoto_5_the_trap_wins_at_once_whatever_numbers_are_left() -> None:
 def test_plakoto_exception_needs_the_own_start_to_be_empty_and_two_trapped_last_checkers_draw() -> None:
     trapped = sides("24 1:14", "24 1:14", opponent_pinned=(24,))
     assert points("plakoto:exception", trapped) is None
-    assert points("plakoto:exception", Sides(evolve(trapped.own, pinned=1 << 24), trapped.opponent)) == (0, 0)
+    assert points("plakoto:exception", Sides(fast_evolve(trapped.own, pinned=1 << 24), trapped.opponent)) == (0, 0)
     assert points("plakoto", trapped) == (1, 2)
 
 
@@ -133,8 +133,8 @@ def test_gioul_whole_passes_only_the_doubles_that_follow_and_may_lets_the_oppone
 
 
 def test_gioul_10_the_opponent_takes_them_as_far_as_he_can_and_then_rolls() -> None:
-    passed = evolve(playing("gioul", sides("24 1:14", "24:14 11")), stage=Stage.MOVE, passed=True)
-    stopped = after(evolve(passed, todo=(Part((5, 5, 5)), Part((6, 6, 6, 6)))), (24, 19))
+    passed = fast_evolve(playing("gioul", sides("24 1:14", "24:14 11")), stage=Stage.MOVE, passed=True)
+    stopped = after(fast_evolve(passed, todo=(Part((5, 5, 5)), Part((6, 6, 6, 6)))), (24, 19))
     assert (stopped.turn, stopped.stage, stopped.todo, stopped.passed) == (Seat.A, Stage.ROLL, (), False)
 
 
@@ -152,7 +152,7 @@ def test_greek_3_a_blot_is_blocked_by_a_checker_that_lands_on_it() -> None:
 def test_greek_a_trapped_last_checker_does_not_end_the_game_but_two_draw_it() -> None:
     one = sides("24 1:14", "24 1:14", opponent_pinned=(24,))
     assert points("greek", one) is None
-    assert points("greek", Sides(evolve(one.own, pinned=1 << 24), one.opponent)) == (0, 0)
+    assert points("greek", Sides(fast_evolve(one.own, pinned=1 << 24), one.opponent)) == (0, 0)
 
 
 # Russian I and II
@@ -328,9 +328,9 @@ def test_misere_is_lost_by_bearing_off_all_checkers() -> None:
 def test_the_winner_of_the_opening_throw_rolls_anew_and_of_a_game_begins_the_next(game: str) -> None:
     state = roll_opening(start_match_of(load_ruleset(game), 99), 2, 5)
     assert (state.turn, state.stage) == (Seat.B, Stage.ROLL)
-    *_, over = random_game(evolve(load_ruleset(game)), random.Random(1))
+    *_, over = random_game(fast_evolve(load_ruleset(game)), random.Random(1))
     if over.result is not None:
-        following = next_game(evolve(over, length=99, scores=(0, 0)))
+        following = next_game(fast_evolve(over, length=99, scores=(0, 0)))
         assert (following.turn, following.stage) == (over.result.winner, Stage.ROLL)
 
 

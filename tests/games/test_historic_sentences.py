@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.position import Play
 from fibsbot.rules.errors import IllegalPlayError, Law, RuleError
@@ -30,7 +30,7 @@ from tests.games.boards import format_side, results, sides
 
 def playing(game: str, board: Sides) -> GameState:
     """Return a game in which seat A is to roll on this board."""
-    return evolve(start_match_of(load_ruleset(game), 5, begins=Seat.A), board=board)
+    return fast_evolve(start_match_of(load_ruleset(game), 5, begins=Seat.A), board=board)
 
 
 def after(state: GameState, *moves: tuple[int, int]) -> GameState:
@@ -149,10 +149,10 @@ def test_swedish_rule_1_a_double_on_either_players_first_roll_moves_one_checker(
 def test_swedish_rule_1_four_checkers_of_a_first_6_6_are_hit_together_until_one_has_moved() -> None:
     stack = sides("24 10:14", "24:11 18:4")
     together = Sides(
-        evolve(stack.own, marks=Mark.RELEASED | Mark.FIVE_LEFT), evolve(stack.opponent, marks=Mark.FOUR_SIXES)
+        fast_evolve(stack.own, marks=Mark.RELEASED | Mark.FIVE_LEFT), fast_evolve(stack.opponent, marks=Mark.FOUR_SIXES)
     )
     assert "24 10:13 6 *4" in results("swedish", together, 4)
-    apart = Sides(together.own, evolve(stack.opponent, marks=Mark.NONE))
+    apart = Sides(together.own, fast_evolve(stack.opponent, marks=Mark.NONE))
     assert "24 10:13 6 *4" not in results("swedish", apart, 4)
 
 
@@ -225,7 +225,7 @@ def test_swedish_janstork_spares_who_can_enter_on_a_block_of_six_by_rule_5(
     captured: int, marks: Mark, game: str, won: str | None
 ) -> None:
     board = sides("24 12:2 11:2 10:2 9:2 8:2 7:2 6 5", f"25:{captured} 6:{15 - captured}", marks=marks, hit=0)
-    board = Sides(board.own, evolve(board.opponent, marks=marks, hit=captured))
+    board = Sides(board.own, fast_evolve(board.opponent, marks=marks, hit=captured))
     ended = outcome(load_ruleset(game), board, board)
     assert (won and (15, won)) == (ended and (ended.points, ended.reason))
     assert bool(results("swedish", board.swapped(), 3)) is True
@@ -273,7 +273,7 @@ def test_acey_5_then_a_second_roll_with_the_same_rule() -> None:
 
 
 def test_acey_6_a_third_1_2_ends_the_turn() -> None:
-    state = evolve(playing("acey-deucey", sides("10:15", "24:15")), throws=2)
+    state = fast_evolve(playing("acey-deucey", sides("10:15", "24:15")), throws=2)
     ended = roll(state, Seat.A, (2, 1))
     assert (ended.turn, ended.stage, format_side(ended.sides.opponent)) == (Seat.B, Stage.ROLL, "10:15")
 

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.sides_text import SidesTextError, parse_sides
 from fibsbot.position import Play
@@ -97,7 +97,7 @@ def test_nobody_doubles_or_rolls_while_something_is_named_and_doubles_only_befor
 
 def test_nothing_is_named_or_rolled_for_while_a_resignation_waits_or_after_it() -> None:
     named = after(roll(playing("acey-deucey", sides("10:15", "24:15")), Seat.A, (2, 1)), (10, 8), (10, 9))
-    contest = evolve(playing("irish:binding", sides("6:5 5:2 4:2 3:2 2:2 1:2", "25 13:14")), stage=Stage.CONTEST)
+    contest = fast_evolve(playing("irish:binding", sides("6:5 5:2 4:2 3:2 2:2 1:2", "25 13:14")), stage=Stage.CONTEST)
     for state in (named, contest):
         offered = resign(state, Seat.B, Level.SINGLE)
         with pytest.raises(ResignationPendingError):
@@ -127,13 +127,13 @@ def test_a_game_can_be_won_in_the_middle_of_a_turn() -> None:
 
 
 def test_gioul_the_opponent_who_can_play_nothing_of_what_passes_to_him_rolls() -> None:
-    blocked = evolve(playing("gioul", sides("24", "6:15")), stage=Stage.MOVE, passed=True)
-    rolls = play(evolve(blocked, todo=(Part((5,)), Part((6,) * 4))), Seat.A, Play())
+    blocked = fast_evolve(playing("gioul", sides("24", "6:15")), stage=Stage.MOVE, passed=True)
+    rolls = play(fast_evolve(blocked, todo=(Part((5,)), Part((6,) * 4))), Seat.A, Play())
     assert (rolls.turn, rolls.stage, rolls.passed, rolls.throws) == (Seat.A, Stage.ROLL, False, 0)
 
 
 def test_gioul_the_opponent_may_win_by_what_passes_to_him() -> None:
-    passed = evolve(playing("gioul", sides("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
+    passed = fast_evolve(playing("gioul", sides("1", "24:15")), stage=Stage.MOVE, passed=True, todo=(Part((5, 5, 5)),))
     won = after(passed, (1, 0))
     assert won.result is not None
     assert (won.result.winner, won.result.level) == (Seat.A, Level.BACKGAMMON)
@@ -149,7 +149,7 @@ def test_what_is_offered_may_be_left_and_whether_a_checker_can_move_is_known() -
 def test_gul_bara_passes_on_a_series_but_no_early_double() -> None:
     board = sides("24 1:14", "24:13 2 12", throws=2)
     for throws, turn, stage in ((2, Seat.B, Stage.ROLL), (3, Seat.B, Stage.MOVE)):
-        state = playing("gulbara:passes", Sides(evolve(board.own, throws=throws), board.opponent))
+        state = playing("gulbara:passes", Sides(fast_evolve(board.own, throws=throws), board.opponent))
         stopped = after(roll(state, Seat.A, (5, 5)), (24, 19))
         assert (stopped.turn, stopped.stage) == (turn, stage)
 
@@ -200,7 +200,8 @@ def test_a_game_survives_pickling_and_copying_as_the_same_object(name_: str) -> 
 
 
 def test_only_games_are_pickled_by_their_name() -> None:
-    for changed in (evolve(load_ruleset("plakoto"), winner_begins=False), evolve(load_ruleset("plakoto"), name="mine")):
+    plakoto = load_ruleset("plakoto")
+    for changed in (fast_evolve(plakoto, winner_begins=False), fast_evolve(plakoto, name="mine")):
         assert copy.deepcopy(changed) is copy.copy(changed) is changed
         with pytest.raises(pickle.PicklingError, match="expected a game as `load_ruleset` returns it"):
             pickle.dumps(changed)
@@ -215,7 +216,7 @@ def test_an_opening_roll_has_two_dice_from_1_to_6(game: str, dice: tuple[int, in
 
 @pytest.mark.parametrize("totals", [(13, 2), (7, 1), (99, 99)])
 def test_a_contest_is_rolled_with_two_dice_each(totals: tuple[int, int]) -> None:
-    contest = evolve(playing("irish:binding", sides("6:15", "25 13:14")), stage=Stage.CONTEST)
+    contest = fast_evolve(playing("irish:binding", sides("6:15", "25 13:14")), stage=Stage.CONTEST)
     with pytest.raises(DiceError, match="expected the totals of two dice each, 2 to 12"):
         roll_contest(contest, *totals)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState
@@ -42,7 +42,7 @@ def at(game: str, board: str) -> GameState:
 
 
 def doubled(state: GameState) -> GameState:
-    return evolve(state, stage=Stage.DOUBLED, answering=Seat.B, offered=2)
+    return fast_evolve(state, stage=Stage.DOUBLED, answering=Seat.B, offered=2)
 
 
 @pytest.mark.parametrize("game", ["acey-deucey", "gioul", "irish:binding", "narde", "russian1", "tabula"])
@@ -90,15 +90,15 @@ def test_a_lost_game_is_passed_and_a_gammon_played_for(engine: Strategy, game: s
 def test_nobody_doubles_who_has_enough_to_win_the_match(engine: Strategy, game: str) -> None:
     state = at(game, "6:3 5:3 4:3 / 6:3 5:3 4:3 3:3")
     assert doubles(engine, state)
-    assert not doubles(engine, evolve(state, length=3, scores=(2, 0)))
+    assert not doubles(engine, fast_evolve(state, length=3, scores=(2, 0)))
 
 
 @pytest.mark.parametrize("game", CUBES)
 def test_a_resignation_has_to_be_worth_the_game(engine: Strategy, game: str) -> None:
     state = at(game, AHEAD)
     single, gammon = (Resignation(Seat.B, level, int(level)) for level in (Level.SINGLE, Level.GAMMON))
-    assert not accepts(engine, evolve(state, resignation=single))
-    assert accepts(engine, evolve(state, resignation=gammon))
+    assert not accepts(engine, fast_evolve(state, resignation=single))
+    assert accepts(engine, fast_evolve(state, resignation=gammon))
 
 
 def test_a_lost_game_is_resigned_as_in_backgammon(engine: Strategy) -> None:

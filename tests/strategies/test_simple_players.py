@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import Phase
@@ -51,7 +51,7 @@ def test_every_answer_is_legal(game: str) -> None:
 
 def playing(game: str, board: str, *dice: int) -> GameState:
     rules = load_ruleset(game)
-    state = evolve(start_match_of(rules, 0, begins=Seat.A), board=parse_sides(board, rules))
+    state = fast_evolve(start_match_of(rules, 0, begins=Seat.A), board=parse_sides(board, rules))
     return roll(state, Seat.A, dice)
 
 
@@ -102,7 +102,8 @@ def test_a_resignation_is_accepted_unless_a_gammon_can_be_won(
     row: dict[int, int], level: Level, *, accepted: bool
 ) -> None:
     state = start_match_of(load_ruleset("portes"), 0, begins=Seat.A)
-    state = evolve(state, board=Sides(side({1: 15}), side(row)), resignation=Resignation(Seat.B, level, int(level)))
+    offer = Resignation(Seat.B, level, int(level))
+    state = fast_evolve(state, board=Sides(side({1: 15}), side(row)), resignation=offer)
     assert all(accepted is accepts(load(name), state) for name in CAUTIOUS)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from attrs import asdict, field, frozen
 from attrs.validators import ge, gt
 
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.match import CubeAction, Dice, MatchState
 from fibsbot.position import Play
@@ -82,7 +82,7 @@ class DuelPlan:
     def laws(self) -> Laws:
         """The laws of these games."""
         laws = parse_law_words(self.other_laws) if self.other_laws else self.rules.laws
-        return evolve(
+        return fast_evolve(
             laws,
             cube=self.cube and laws.cube,
             cube_limit=None if self.length else MONEY_CUBE_LIMIT,

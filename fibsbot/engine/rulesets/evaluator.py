@@ -1,8 +1,8 @@
-"""What tables and plays are worth: the compiled lookahead, and an evaluator for Python.
+"""What boards and plays are worth: the compiled lookahead, and an evaluator for Python.
 
-Without looking ahead a table is evaluated as soon as a part of a turn is played. Here the parts that follow are played
+Without looking ahead a board is evaluated as soon as a part of a turn is played. Here the parts that follow are played
 first, also those that pass to the opponent; and with one ply, every roll of the opponent and his turn after it. In both
-each part is played to the table that the network values most.
+each part is played to the board that the network values most.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class LookaheadBuffers(NamedTuple):
     search: PlaySearch
     activations: Activations
     board: State
-    """The table seen by the player on turn."""
+    """The board seen by the player on turn."""
     seen: State
-    """A table seen by the other player."""
+    """A board seen by the other player."""
     first: State
-    """The table from which all rolls are looked at."""
+    """The board from which all rolls are looked at."""
     todo: IntVector64
     dice: IntVector64
     ratings: Vector64
@@ -88,11 +88,11 @@ class Choice(NamedTuple):
     """Plays of a part of a turn."""
 
     before: State
-    """The table from which they start."""
+    """The board from which they start."""
     nodes: States
     """Tables, one a row."""
     results: IntVector32
-    """The rows of the tables that the plays lead to."""
+    """The rows of the boards that the plays lead to."""
     moves: IntVector32
     """How many numbers of the part each plays."""
     todo: IntVector64
@@ -129,7 +129,7 @@ def new_lookahead_buffers(network: GameNetwork) -> LookaheadBuffers:
 
 @inner
 def turn_over(state: State, seen: State) -> None:
-    """Write a table at the end of a turn as the opponent sees it."""
+    """Write a board at the end of a turn as the opponent sees it."""
     swap_sides(state, seen)
     seen[SIDE + HEAD] = 0
     seen[SIDE + HELD] = 0
@@ -187,7 +187,7 @@ def _evaluated(rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, st
 def _at_once(
     rules: Rules, network: GameNetwork, buffers: LookaheadBuffers, before: State, after: State, goes_on: int
 ) -> float:
-    """Return what a table is worth for the player who has reached it, without looking ahead."""
+    """Return what a board is worth for the player who has reached it, without looking ahead."""
     result = outcome(rules, before, after)
     if result:
         return _settled(result)
@@ -414,19 +414,19 @@ class RulesetEvaluator:
         self._network = network_of_game(rules.name) if network is None else network
         self._of_thread = threading.local()
 
-    def chances(self, tables: Sequence[Sides]) -> Floats32:
+    def chances(self, boards: Sequence[Sides]) -> Floats32:
         """Return the chances of the player who is to roll, `Table.own`, shape (n, 6).
 
         They are those to win at least one, two and three units, and to lose as many; see `GameNetwork.unit_points`.
         """
-        outputs = np.empty((len(tables), OUTPUTS), np.float32)
+        outputs = np.empty((len(boards), OUTPUTS), np.float32)
         buffers = new_activations(self._network)  # for this call alone: strategies may be shared by threads
-        evaluate_states(self._parameters, self._network, buffers, states_of(list(tables)), outputs)
+        evaluate_states(self._parameters, self._network, buffers, states_of(list(boards)), outputs)
         return outputs
 
-    def points(self, tables: Sequence[Sides]) -> Floats32:
+    def points(self, boards: Sequence[Sides]) -> Floats32:
         """Return the points that the player who is to roll can expect, shape (n,), without the cube."""
-        chances = self.chances(tables)
+        chances = self.chances(boards)
         return np.asarray(products(chances[:, :3] - chances[:, 3:], self._network.unit_points), np.float32)
 
     def best_play(
@@ -435,9 +435,9 @@ class RulesetEvaluator:
         """Return which of the plays of the first part of a turn is the best, by the points of the player who makes it.
 
         Args:
-            before: The table before the play.
+            before: The board before the play.
             turn: The part that is played, and what follows it.
-            plays: The tables that the plays lead to, and how many moves each makes.
+            plays: The boards that the plays lead to, and how many moves each makes.
             passed: Whether the turn was left by the opponent.
             plies: 0 looks at the rest of the turn, 1 also at every roll of the opponent.
         """

@@ -69,15 +69,15 @@ class GameBuffers(NamedTuple):
     choice: Choice
     start: State
     board: State
-    """The table seen by the player on turn."""
+    """The board seen by the player on turn."""
     seen: State
-    """A table seen by the other player."""
+    """A board seen by the other player."""
     todo: IntVector64
     dice: IntVector64
     random: IntVector64
     """States of two random number generators: dice, and choices."""
     record: IntMatrix32
-    """The tables before each roll, shape (MOST_ROLLS, CELLS)."""
+    """The boards before each roll, shape (MOST_ROLLS, CELLS)."""
     movers: IntVector32
     """Who made that roll."""
     counts: IntVector64
@@ -142,7 +142,7 @@ def _expected(rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffer
 def _rating(
     rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, before: State, goes_on: int, node: int
 ) -> float:
-    """Return how good a table is for the player who has reached it and, if the turn goes on, is to roll or play."""
+    """Return how good a board is for the player who has reached it and, if the turn goes on, is to roll or play."""
     after = buffers.search.nodes[node]
     if kind < NETWORK:
         return _simple_rating(rules, kind, before, after)
@@ -159,7 +159,7 @@ def _rating(
 
 @inner
 def _simple_rating(rules: Rules, kind: int, before: State, after: State) -> float:
-    """Return how good a table is by a simple player who has reached it."""
+    """Return how good a board is by a simple player who has reached it."""
     result = outcome(rules, before, after)
     won = 0.0
     if result != 0 and result != DRAWN:
@@ -274,7 +274,7 @@ def _open_point(
 
 @inner
 def _opened_rating(rules: Rules, kind: int, network: GameNetwork, buffers: GameBuffers, own: int) -> float:
-    """Return how good the table in the first node is for its owner or, from the other side, for the opponent."""
+    """Return how good the board in the first node is for its owner or, from the other side, for the opponent."""
     if own:
         return _rating(rules, kind, network, buffers, buffers.board, 0, 0)
     turn_over(buffers.search.nodes[0], buffers.search.nodes[1])
@@ -294,7 +294,7 @@ def _open(state: State, opened: State, point: int) -> None:
 def play_game(rules: Rules, kinds: Int64s, first: GameNetwork, second: GameNetwork, buffers: GameBuffers) -> int:
     """Play a game; return the points that the first player wins, negative if the second does, 0 for a draw.
 
-    The tables before each roll are recorded.
+    The boards before each roll are recorded.
     """
     board, seen, todo, dice, search = buffers.board, buffers.seen, buffers.todo, buffers.dice, buffers.search
     copy_state(buffers.start, board)

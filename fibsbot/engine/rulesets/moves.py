@@ -80,14 +80,14 @@ def facing(course: int, point: int) -> int:
 
 @inner
 def copy_state(state: State, to: State) -> None:
-    """Write a table to another one."""
+    """Write a board to another one."""
     for cell in range(CELLS):
         to[cell] = state[cell]
 
 
 @compiled
 def swap_sides(state: State, to: State) -> None:
-    """Write a table as the other player sees it to `to`, which must be another one."""
+    """Write a board as the other player sees it to `to`, which must be another one."""
     for cell in range(SIDE):
         to[cell] = state[SIDE + cell]
         to[SIDE + cell] = state[cell]
@@ -255,7 +255,7 @@ def _note(rules: Rules, before: State, after: State, source: int, target: int) -
 
 @inner
 def make_move(rules: Rules, before: State, after: State, source: int, number: int) -> int:
-    """Write the table after a move to `after`; return where the checker gets, or ILLEGAL."""
+    """Write the board after a move to `after`; return where the checker gets, or ILLEGAL."""
     if before[source] <= (before[HELD] >> source & 1) or before[PINNED] >> source & 1:
         return ILLEGAL
     target = source - number

@@ -1,4 +1,4 @@
-"""The network that evaluates tables of the family: its inputs, its outputs, and its file.
+"""The network that evaluates boards of the family: its inputs, its outputs, and its file.
 
 The inputs are both rows as counts, pins, and a few features of each side; a hidden layer of softsign units leads to six
 logistic outputs: the chances that the player who is to roll wins at least one, two and three units, and that he loses
@@ -233,7 +233,7 @@ def _has_passed(course: int, state: State, side: int, rear: int) -> bool:
 
 @inner
 def encode(rules: Rules, state: State, inputs: Inputs) -> None:
-    """Write the inputs of a table that is seen by the player who is to roll."""
+    """Write the inputs of a board that is seen by the player who is to roll."""
     for place in range(INPUTS):
         inputs[place] = 0.0
     for which in range(2):
@@ -306,7 +306,7 @@ def bounded_value(rules: Rules, network: GameNetwork, buffers: Activations, stat
 def evaluate_states(
     rules: Rules, network: GameNetwork, buffers: Activations, states: States, outputs: Matrix32
 ) -> None:
-    """Write the outputs for tables, one a row, seen by the player who is to roll."""
+    """Write the outputs for boards, one a row, seen by the player who is to roll."""
     for row in range(len(states)):
         bounded_value(rules, network, buffers, states[row])
         for output in range(OUTPUTS):

@@ -1,4 +1,4 @@
-"""A ruleset as small integers, and a table as an array: what the compiled kernel works on.
+"""A ruleset as small integers, and a board as an array: what the compiled kernel works on.
 
 The laws of a `Ruleset` are functions; each law that the kernel knows has a number here. All rulesets
 of `fibsbot.games`, with each of their options, have parameters.
@@ -36,9 +36,9 @@ from fibsbot.rules.sides import HAND, Course, Mark, Side, Sides
 Rules: TypeAlias = IntVector64
 """The parameters of a ruleset, shape (PARAMETERS,)."""
 State: TypeAlias = IntVector32
-"""A table, shape (CELLS,): the side of the player on turn, then the opponent's, SIDE cells each."""
+"""A board, shape (CELLS,): the side of the player on turn, then the opponent's, SIDE cells each."""
 States: TypeAlias = IntMatrix32
-"""Many tables, shape (n, CELLS)."""
+"""Many boards, shape (n, CELLS)."""
 
 # cells of a side, after its 26 places
 PINNED: Final = 26
@@ -317,7 +317,7 @@ def _end(rules: Ruleset) -> tuple[int, int]:
 
 
 def state_of(sides: Sides) -> State:
-    """Return a table as an array."""
+    """Return a board as an array."""
     state = np.zeros(CELLS, np.int32)
     for first, side in ((0, sides.own), (SIDE, sides.opponent)):
         state[first : first + HAND + 1] = side.row
@@ -330,13 +330,13 @@ def state_of(sides: Sides) -> State:
     return state
 
 
-def states_of(tables: list[Sides]) -> Int32s:
-    """Return tables as arrays, one a row."""
-    return np.array([state_of(sides) for sides in tables], np.int32).reshape(len(tables), CELLS)
+def states_of(boards: list[Sides]) -> Int32s:
+    """Return boards as arrays, one a row."""
+    return np.array([state_of(sides) for sides in boards], np.int32).reshape(len(boards), CELLS)
 
 
 def sides_of_state(state: State) -> Sides:
-    """Return an array as a table."""
+    """Return an array as a board."""
     return Sides(_side(state[:SIDE]), _side(state[SIDE:]))
 
 
@@ -365,5 +365,5 @@ def part_code(part: Part) -> int:
 
 
 def start_of(rules: Ruleset) -> State:
-    """Return the table before the first roll as an array."""
+    """Return the board before the first roll as an array."""
     return state_of(rules.start())

@@ -1,6 +1,6 @@
-"""All tables that a part of a turn leads to, compiled: what `fibsbot.rules.general_plays.resulting_boards` finds.
+"""All boards that a part of a turn leads to, compiled: what `fibsbot.rules.general_plays.resulting_boards` finds.
 
-The tables within a part are searched level by level, one move deeper each, in every order of the numbers. A table that
+The boards within a part are searched level by level, one move deeper each, in every order of the numbers. A board that
 is reached again with the same numbers left is recognised by its 64-bit hash.
 """
 
@@ -65,7 +65,7 @@ class PlaySearch(NamedTuple):
     """Working memory of a search, and its results; each thread needs its own."""
 
     nodes: States
-    """The tables that were reached, shape (NODES, CELLS); the first one is the start."""
+    """The boards that were reached, shape (NODES, CELLS); the first one is the start."""
     left: IntVector32
     """Numbers that are left, as a part's code has them, with the place of the checker that moves above bit 15."""
     worth: IntVector32
@@ -180,7 +180,7 @@ def _holds_prime(state: State, law: int) -> bool:
 
 @inner
 def _breaks_play_law(rules: Rules, state: State) -> bool:
-    """Return whether the table after a play is forbidden."""
+    """Return whether the board after a play is forbidden."""
     law = rules[PLAY_LAW]
     if law == FIRST_TABLE_OPEN:
         for point in range(19, START + 1):
@@ -217,7 +217,7 @@ def _keeps_wall(rules: Rules, state: State) -> bool:
 
 @inner
 def _add(search: PlaySearch, count: int, left: int, worth: int, ended: int) -> bool:
-    """Make a node of the table that was written behind the last one, unless it is known; return whether it is new."""
+    """Make a node of the board that was written behind the last one, unless it is known; return whether it is new."""
     stamp = search.counter[0]
     key = _hash(search.factors, search.nodes[count])
     here = key + (left * 2 + ended + 1) * search.factors[CELLS - 1]
@@ -243,7 +243,7 @@ def _without(numbers: int, place: int) -> int:
 
 @inner
 def _expand(rules: Rules, search: PlaySearch, part: int, node: int, end: int) -> int:
-    """Add the tables one move after a node; return the new number of nodes."""
+    """Add the boards one move after a node; return the new number of nodes."""
     code = search.left[node]
     numbers, at = code & 0xFFF, code >> 15
     is_chain = part & FROM_ONE_CHECKER > 0
@@ -293,7 +293,7 @@ def all_equal(numbers: int) -> bool:
 
 @compiled
 def search_plays(rules: Rules, state: State, part: int, search: PlaySearch) -> int:
-    """Find every table that a part leads to; return how many, as in `search.results`. None if no checker can move."""
+    """Find every board that a part leads to; return how many, as in `search.results`. None if no checker can move."""
     search.counter[0] += 1
     copy_state(state, search.nodes[0])
     numbers = part >> 3 & 0xFFF

@@ -69,7 +69,7 @@ MOST_PARTS: Final = 16
 
 @inner
 def note_roll(rules: Rules, state: State, one: int, other: int) -> None:
-    """Note a roll on the table."""
+    """Note a roll on the board."""
     kind = rules[ON_ROLL]
     if not kind:
         return

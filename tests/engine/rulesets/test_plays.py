@@ -6,7 +6,7 @@ import pytest
 
 from fibsbot.engine.rulesets.parameters import MOST_THROWS, parameters_of, part_code, sides_of_state, state_of
 from fibsbot.engine.rulesets.plays import NODES, new_play_search, search_plays
-from fibsbot.evolve import evolve
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import load_ruleset
 from fibsbot.rules.general_plays import resulting_boards
 from fibsbot.rules.ruleset import Part, Ruleset
@@ -30,7 +30,7 @@ def kernel_tables(rules: Ruleset, before: Sides, part: Part) -> list[Sides]:
 
 def limited(side: Side) -> Side:
     """Return a side whose throws are counted as far as the kernel does."""
-    return evolve(side, throws=min(side.throws, MOST_THROWS))
+    return fast_evolve(side, throws=min(side.throws, MOST_THROWS))
 
 
 @pytest.mark.parametrize("game", ["narde", "narde:home"])
@@ -55,7 +55,7 @@ def test_the_kernel_ends_a_play_that_traps_the_last_checker(game: str, own: str,
 def test_the_kernel_knows_who_can_enter_on_a_block_of_six(game: str, captured: int, own: str) -> None:
     rules, marks = load_ruleset(game), Mark.RELEASED | Mark.FIVE_LEFT
     board = sides(own, f"25:{captured} 6:{14 - captured} 17", marks=marks)
-    board = Sides(board.own, evolve(board.opponent, marks=marks, hit=captured))
+    board = Sides(board.own, fast_evolve(board.opponent, marks=marks, hit=captured))
     for part in (Part((6, 1)), Part((1,))):
         assert set(resulting_boards(rules, board, part)) == set(kernel_tables(rules, board, part))
 

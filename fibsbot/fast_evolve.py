@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from attrs import evolve  # mypy knows it, and checks the names and types of what changes
+    from attrs import evolve as fast_evolve  # mypy knows it, and checks the names and types of what changes
 else:
     _T = TypeVar("_T")
     _new = object.__new__
     _set = object.__setattr__
 
-    def evolve(record: _T, /, **changes: Any) -> _T:
+    def fast_evolve(record: _T, /, **changes: Any) -> _T:
         """Return a copy of a record with some fields changed.
 
         For attrs classes with a dictionary (`slots=False`) whose fields have neither converters nor validators, and
@@ -26,4 +26,4 @@ else:
         return copy
 
 
-__all__ = ["evolve"]
+__all__ = ["fast_evolve"]
