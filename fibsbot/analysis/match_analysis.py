@@ -237,7 +237,7 @@ def analyse_matches(  # noqa: PLR0913 - what is analysed, by whom, and what foll
         pool.run(
             analyse_chunk,
             pieces,
-            shared=AnalysisSettings(evaluator, luck, ReusedStrategies.of(evaluator)),
+            shared=AnalysisSettings(evaluator, luck, ReusedStrategies.of(evaluator, luck_evaluator(evaluator))),
             journal=journal,
             on_progress=on_progress,
         )

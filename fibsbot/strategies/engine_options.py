@@ -10,6 +10,7 @@ from typing import Final, NamedTuple, Self
 from attrs import frozen
 
 from fibsbot.engine import DEFAULT_TRIALS, MAX_PLIES, MAX_TRIALS
+from fibsbot.games import GAMES
 
 _PLIES: Final = {
     None: ("chequer", "cube"),
@@ -103,3 +104,8 @@ class EngineOptions:
         default = cls() if time is None or rollout else cls(MAX_PLIES, MAX_PLIES)
         chequer, cube = plies.get("chequer", default.chequer), plies.get("cube", default.cube)
         return cls(chequer, cube, time, networks, rollout, **rolling)
+
+
+def is_of_other_games(folder: Path) -> bool:
+    """Return whether a folder has networks of games that are not like backgammon, and so perhaps no others."""
+    return any((folder / f"{game}.npz").is_file() for game in GAMES)

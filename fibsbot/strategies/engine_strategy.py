@@ -7,17 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 from fibsbot.engine.engine import Engine
-from fibsbot.games import GAMES
 from fibsbot.match import MatchState
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.backgammon_player import BackgammonPlayer
 from fibsbot.strategies.base import CubeAnswer, CubeValues, Opponent, PlayAnswer, PlayValue, PositionValue
-from fibsbot.strategies.engine_options import EngineOptions
+from fibsbot.strategies.engine_options import EngineOptions, is_of_other_games
 from fibsbot.strategies.network_player import NetworkPlayer
 
 
@@ -44,7 +42,7 @@ class EngineStrategy:
         self.name = f"engine:{options}" if options else "engine"
         parsed = EngineOptions.parse(options)
         self._options, self._engine = parsed, engine
-        if engine is not None or not _has_other_games(parsed.networks):
+        if engine is not None or not (parsed.networks and is_of_other_games(parsed.networks)):
             _ = self._backgammon  # what is wrong with the networks is said at once
         self._others = NetworkPlayer(parsed.chequer, parsed.networks)
 
@@ -141,8 +139,3 @@ class EngineStrategy:
     def match_chance(self, state: MatchState, points: int) -> float:
         """Return the chance to win the match after winning this game with `points`; negative if lost."""
         return self._player(state).match_chance(state, points)
-
-
-def _has_other_games(folder: Path | None) -> bool:
-    """Return whether a folder has networks of games that are not like backgammon, and so perhaps no others."""
-    return folder is not None and any((folder / f"{game}.npz").is_file() for game in GAMES)

@@ -29,7 +29,7 @@ from fibsbot.rules.plays import legal_plays
 from fibsbot.strategies import DEFAULT_STRATEGY, FILE_SUFFIX, PORTABLE, base_name, is_file, split_name
 from fibsbot.strategies.base import Evaluator, Opponent, Strategy, close_in_time
 from fibsbot.strategies.child_process.engine_process import NotReadyError
-from fibsbot.strategies.engine_options import EngineOptions
+from fibsbot.strategies.engine_options import EngineOptions, is_of_other_games
 from fibsbot.strategies.questions import (
     InvitationQuestion,
     PlayQuestion,
@@ -395,7 +395,7 @@ def _networks_of(name: str) -> Networks | None:
         folder = EngineOptions.parse(name.partition(":")[2]).networks
     except ValueError:
         return None  # the error of making it is more helpful
-    if folder is None:
+    if folder is None or is_of_other_games(folder):
         return None
     from fibsbot.engine.engine import load_networks  # noqa: PLC0415 - only if the engine is used
     from fibsbot.engine.network import NetworkError  # noqa: PLC0415 - as above

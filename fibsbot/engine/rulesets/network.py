@@ -129,16 +129,15 @@ def load_network(path: Path) -> GameNetwork:
 def network_of_game(game: str, folder: Path | None = None) -> GameNetwork:
     """Return the network of a game, by its name without options, from another folder if one is given.
 
-    Raises NetworkError if that has none, and NetworkError or OSError if the network is damaged.
+    Raises NetworkError if there is none, and NetworkError or OSError if the network is damaged.
     """
-    if folder is None:
-        return load_network(GAME_NETWORKS / f"{game}.npz")
-    path = folder / f"{game}.npz"
+    path = (folder or GAME_NETWORKS) / f"{game}.npz"
     try:
         return load_network(path)
     except FileNotFoundError:
+        made_in = folder or "FOLDER"
         raise NetworkError(
-            f"expected a network at {path}, found none; `fibsbot train --game {game} -o {folder}` makes one"
+            f"expected a network at {path}, found none; `fibsbot train --game {game} -o {made_in}` makes one"
         ) from None
 
 

@@ -31,13 +31,11 @@ _TITLE_WIDTH: Final = 20
 _OPTION_WIDTH: Final = 16
 
 _INTRODUCTION: Final = """\
-Besides backgammon these games can be played here. 'help <game>' explains one.
-
-   invite <name> <points> <game>
-
-invites to it, with options after a colon: 'invite bob 3 plakoto:exception'.
-Most have 'both' or 'rethrow' (what the winner of the opening throw plays),
-'winner-begins' and 'cube', too. Programs first have to say 'set games on'.
+Besides backgammon these games can be played here. 'help <game>' explains one;
+'invite <name> <points> <game>' invites to it, with options after a colon:
+'invite bob 3 plakoto:exception'. Most have 'both' or 'rethrow' (what the
+winner of the opening throw plays), 'winner-begins' and 'cube', too.
+Programs first have to say 'set games on'.
 """
 _CONCLUSION: Final = """\
 Both players count the points from where their own checkers start, 24, down to
