@@ -50,7 +50,7 @@ LAYERS: Final = (
     ("fibsbot.service",),
     ("fibsbot.config",),
     ("fibsbot.arena",),
-    ("fibsbot.chouette",),
+    ("fibsbot.chouette", "fibsbot.table"),
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )

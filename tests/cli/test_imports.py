@@ -60,6 +60,7 @@ IMPORTED: Final = {
     "stats --help": "",
     "status --help": "",
     "strategies --help": "",
+    "table --help": "",
     "train --help": "",
     "ubgi --help": "",
     "worker --help": "",

@@ -1,0 +1,92 @@
+"""`fibsbot table`: play against the bot in a browser."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from random import SystemRandom
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from fibsbot.cli import UserError
+from fibsbot.cli.options import FOLDER, laws_from, laws_options
+from fibsbot.early_signals import take_early_signals
+from fibsbot.games import UnknownGameError, load_ruleset
+from fibsbot.rules.backgammon import is_backgammon
+
+if TYPE_CHECKING:
+    from fibsbot.table.model import TableModel
+
+LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
+"""The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
+
+
+@click.command()
+@click.option("--game", default="backgammon", show_default=True, metavar="NAME", help="Game, see `fibsbot rules`.")
+@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
+@click.option(
+    "--level", default="club", show_default=True, type=click.Choice(list(LEVELS)), help="Strength of the bot."
+)
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page.  [default: a free one]")
+@click.option("--no-browser", is_flag=True, help="Only print the address.")
+@click.option("--output", default="matches", show_default=True, type=FOLDER, help="Folder for matches that are played.")
+@laws_options
+def table(game: str, length: int, level: str, port: int, output: Path, *, no_browser: bool, **named: Any) -> None:  # noqa: PLR0913
+    """Play against the bot in a browser.
+
+    No server, account or settings are needed. The address works on this machine only, until Ctrl-C. A match that is
+    played to its end is written to a file, which `fibsbot report` opens.
+    """
+    laws = laws_from(**named)
+    try:
+        rules = load_ruleset(game)
+    except UnknownGameError as error:
+        raise UserError(str(error)) from None
+    if laws and not is_backgammon(rules):
+        raise UserError(f"expected no options of laws with --game {rules.name}, which is played by its own")
+    import asyncio  # noqa: PLC0415 - slow to import
+
+    from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
+    from fibsbot.table.model import TableModel  # noqa: PLC0415
+
+    model = TableModel(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom())
+    try:
+        asyncio.run(_serve(model, load(LEVELS[level]), port, output, browse=not no_browser))
+    except OSError as error:
+        raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
+
+
+async def _serve(model: TableModel, bot: Any, port: int, output: Path, *, browse: bool) -> None:
+    import asyncio  # noqa: PLC0415 - see `table`
+    import webbrowser  # noqa: PLC0415
+
+    from fibsbot.table.page_server import TablePage  # noqa: PLC0415 - loads aiohttp
+
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    page = TablePage(model, bot, port, lambda ended: _write(ended, output))
+    await page.start()
+    try:
+        click.echo(page.address)
+        if browse and not take_early_signals():
+            await asyncio.to_thread(webbrowser.open, page.address)
+        await stop.wait()
+    finally:
+        await page.close()
+
+
+def _write(model: TableModel, folder: Path) -> None:
+    """Write a match and say where."""
+    from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - at the end of a match only
+
+    transcript = model.transcript
+    path = folder / f"{transcript.started:%Y%m%d-%H%M%S}-{transcript.rules.name}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(write_json(transcript), encoding="utf-8")
+    except OSError as error:
+        click.echo(f"cannot write the match to {path}: {error.strerror or error}", err=True)
+    else:
+        click.echo(f"the match is in {path}; fibsbot report {path} opens it")

@@ -1,0 +1,228 @@
+"""The table in a browser on this machine: a page, the state of the match, and inputs.
+
+The address has a random token, so that no other user of the machine and no other page can play.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from importlib import resources
+from typing import Any, Final
+
+import structlog
+from aiohttp import web
+
+from fibsbot.draw.layout import BAR_WIDTH, POINT, TRAY, WIDTH, Layout
+from fibsbot.draw.scene import ViewOptions
+from fibsbot.draw.svg import game_svg
+from fibsbot.draw.themes import Theme, stylesheet
+from fibsbot.rules.sides import HAND, OFF
+from fibsbot.rules.state import Stage
+from fibsbot.service.settings import HOST
+from fibsbot.service.web_server import SHUTDOWN_TIMEOUT, refuse_foreign_requests
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.questions import Question, StrategyFailedError, ask_strategy, last_resort_answer
+from fibsbot.table.model import BOT, PERSON, Action, TableModel
+
+HEADERS: Final[Mapping[str, str]] = {
+    "Content-Security-Policy": (
+        "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self'; style-src 'self';"
+        " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+LARGEST_INPUT: Final = 1000
+"""Bytes of an input."""
+LONGEST_WAIT: Final = 20.0
+"""Seconds that a browser waits for a new state before it asks again."""
+
+_log = structlog.get_logger(__name__)
+
+
+def _asset(name: str) -> str:
+    return (resources.files("fibsbot.table") / "assets" / name).read_text(encoding="utf-8")
+
+
+_PAGE: Final = _asset("table.html")
+_ASSETS: Final = {
+    "table.css": ("text/css", stylesheet() + _asset("table.css")),
+    "table.js": ("text/javascript", _asset("table.js")),
+}
+
+
+class TablePage:
+    """Serves one match to browsers on this machine, and lets the bot answer."""
+
+    def __init__(self, model: TableModel, bot: Strategy, port: int, on_end: Callable[[TableModel], None]) -> None:
+        """Serve on a port; 0 takes a free one. `on_end` is called once, when the match is won."""
+        self.token = secrets.token_urlsafe(16)
+        self.port = port
+        self._model, self._bot, self._on_end = model, bot, on_end
+        self._version = 0
+        self._changed = asyncio.Condition()
+        self._ended = False
+        self._playing: asyncio.Task[None] | None = None
+        self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
+        root = f"/{self.token}/"
+        self.app.router.add_get(root, self._page)
+        self.app.router.add_get(root + "state", self._state)
+        self.app.router.add_post(root + "act", self._act)
+        for name in _ASSETS:
+            self.app.router.add_get(root + name, self._file)
+        self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
+
+    @property
+    def address(self) -> str:
+        """The address for the browser."""
+        return f"http://{HOST}:{self.port}/{self.token}/"
+
+    async def start(self) -> None:
+        """Start listening. Raises OSError if the port is in use."""
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, HOST, self.port).start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        self.port = self._runner.addresses[0][1]
+        self.let_bot_play()
+
+    async def close(self) -> None:
+        """Stop; a bot that thinks is not waited for."""
+        if self._playing:
+            self._playing.cancel()
+        await self._runner.cleanup()
+
+    # -- the bot ------------------------------------------------------------------------------------------------
+
+    def let_bot_play(self) -> None:
+        """Let the bot think, unless it does or has nothing to decide."""
+        if self._model.match_over and not self._ended:
+            self._ended = True
+            self._on_end(self._model)
+        if self._model.question is not None and (self._playing is None or self._playing.done()):
+            self._playing = asyncio.create_task(self._play())
+
+    async def _play(self) -> None:
+        """Let the bot decide until the person has to."""
+        while (question := self._model.question) is not None:
+            answer = await asyncio.to_thread(_answer, self._bot, question)
+            self._model.answer(answer)
+            await self._tell()
+        self.let_bot_play()
+
+    async def _tell(self) -> None:
+        async with self._changed:
+            self._version += 1
+            self._changed.notify_all()
+
+    # -- responses ----------------------------------------------------------------------------------------------
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        refuse_foreign_requests(request, embedded=request.method == "POST")
+        response: web.StreamResponse = await handler(request)
+        return response
+
+    async def _page(self, _: web.Request) -> web.StreamResponse:
+        return web.Response(text=_PAGE, content_type="text/html", headers=HEADERS)
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        kind, text = _ASSETS[request.path.rpartition("/")[2]]
+        return web.Response(text=text, content_type=kind, headers=HEADERS)
+
+    async def _state(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the state as soon as it is newer than what the browser has."""
+        known = request.query.get("after", "")
+        try:
+            async with asyncio.timeout(LONGEST_WAIT), self._changed:
+                await self._changed.wait_for(lambda: str(self._version) != known)
+        except TimeoutError:
+            pass  # the browser asks again
+        return self._response()
+
+    async def _act(self, request: web.Request) -> web.StreamResponse:
+        try:
+            asked = json.loads(await request.text())
+            action, numbers = Action(asked["action"]), asked.get("numbers", [])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise web.HTTPBadRequest(text="expected an action and its numbers\n") from None
+        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            raise web.HTTPBadRequest(text="expected whole numbers\n")
+        if self._model.act(action, numbers):
+            await self._tell()
+            self.let_bot_play()
+        return self._response()
+
+    def _response(self) -> web.Response:
+        state = {"version": self._version, **page_state(self._model)}
+        return web.json_response(state, headers=HEADERS)
+
+
+def _answer(bot: Strategy, question: Question) -> Any:
+    """Return the bot's answer, or that of the last resort if the bot has none."""
+    try:
+        return ask_strategy(bot, question)
+    except StrategyFailedError as error:
+        _log.warning("the bot has no answer", reason=str(error))
+        return last_resort_answer(question)
+
+
+def page_state(model: TableModel) -> dict[str, Any]:
+    """Return what the page shows, in JSON types."""
+    state, view = model.shown, ViewOptions(theme=Theme.PAGE)
+    layout = Layout(view.left, view.board_only, state.rules.course)
+    return {
+        "board": game_svg(state, PERSON, view=view, names=model.names),
+        "text": _sentence(model),
+        "last": model.last,
+        "actions": [action.value for action in model.actions],
+        "automatic": model.auto_roll,
+        "names": list(model.names_offered),
+        "moves": [[made.move.source, made.move.target] for made in model.moves],
+        "places": {place: _area(layout, place) for place in range(OFF, HAND + 1)},
+    }
+
+
+def _area(layout: Layout, place: int) -> list[float]:
+    """Return left, top, width and height of the area of a place, as fractions of the picture."""
+    if place == OFF:
+        left, width, top = layout.off_of(below=True) - TRAY / 2, TRAY, layout.middle
+    elif place == HAND:
+        left, width, top = layout.bar - BAR_WIDTH / 2, BAR_WIDTH, layout.middle
+    else:
+        left, width, top = layout.column(place) - POINT / 2, POINT, layout.middle if place <= 12 else layout.top
+    half = layout.bottom - layout.middle
+    return [left / WIDTH, top / layout.height, width / WIDTH, half / layout.height]
+
+
+def _sentence(model: TableModel) -> str:
+    """Say whose turn it is, or how it ended."""
+    state = model.state
+    score = f"{state.scores[0]}-{state.scores[1]}"
+    if state.stage is Stage.OVER:
+        won = f"{model.names[state.result.winner]} won {state.result.points}" if state.result else "nobody won"
+        return f"{'The match is over' if model.match_over else 'The game is over'}: {won}; {score}."
+    return f"{model.names[BOT]} is thinking." if model.question is not None else _what_to_do(model)
+
+
+def _what_to_do(model: TableModel) -> str:
+    """Say what the person has to decide."""
+    state, bot = model.state, model.names[BOT]
+    if state.resignation:
+        return f"{bot} offers to resign."
+    if state.stage is Stage.DOUBLED:
+        return f"{bot} doubles to {state.offered}."
+    if state.stage is Stage.NAME and state.naming:
+        return f"Name {state.naming.value}."
+    if state.stage is not Stage.MOVE:
+        return "Your turn."
+    if model.moves:
+        return "Your move."
+    return "Done?" if Action.UNDO in model.actions else "You cannot move."

@@ -1,0 +1,82 @@
+"""The table's model: whole matches by random inputs, and inputs that may not be made."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from fibsbot.formats.transcript_json import iter_json, write_json
+from fibsbot.games import GAMES, load_ruleset
+from fibsbot.rules.state import Stage
+from fibsbot.strategies.loader import load
+from fibsbot.strategies.questions import ask_strategy
+from fibsbot.table.model import PERSON, Action, TableModel
+from fibsbot.transcript import walk
+
+
+def new_table(game: str, length: int = 1, seed: int = 1) -> TableModel:
+    rules = load_ruleset(game)
+    return TableModel(rules, rules.laws, length, ("you", "bot"), Random(seed))
+
+
+def press(table: TableModel, random: Random) -> None:
+    """Do something that may be done, or something else, which changes nothing."""
+    before = table.state
+    if table.question is not None:
+        table.answer(ask_strategy(load("pips"), table.question))
+    possible = [action for action in table.actions if action is not Action.UNDO or random.random() < 0.2]
+    action = random.choice([*possible, *Action])
+    numbers = [random.randint(-1, 27) for _ in range(random.randrange(3))]
+    if action not in table.actions:
+        before = table.shown
+        assert not table.act(action, numbers)
+        assert table.shown == before
+    elif action is Action.MOVE and random.random() < 0.9:
+        move = random.choice(table.moves).move
+        assert table.act(action, (move.source, move.target))
+    elif action is Action.NAME and random.random() < 0.9:
+        assert table.act(action, (random.choice(table.names_offered),))
+    elif action is not Action.RESIGN or random.random() < 0.02:
+        table.act(action, numbers if random.random() < 0.3 else ())
+
+
+@pytest.mark.parametrize("game", sorted(GAMES))
+def test_a_match_of_random_inputs_ends_and_its_transcript_is_legal(game: str) -> None:
+    table, random = new_table(game, 2), Random(5)
+    for _ in range(30_000):
+        if table.match_over:
+            break
+        press(table, random)
+    assert table.match_over
+    games = table.transcript.games
+    assert [list(walk(one))[-1].after.stage for one in games] == [Stage.OVER] * len(games)
+    assert games[-1].scores == table.state.scores
+    assert [read.games for read in iter_json(write_json(table.transcript))] == [games]
+
+
+def test_moves_are_free_to_undo_until_done() -> None:
+    table = new_table("backgammon", seed=3)
+    while table.state.stage is not Stage.MOVE or table.state.decides is not PERSON:
+        if table.question is not None:
+            table.answer(ask_strategy(load("pips"), table.question))
+        table.act(Action.ROLL)
+    before = table.shown
+    while table.moves:
+        assert table.act(Action.MOVE, (table.moves[0].move.source,))
+    assert table.shown != before
+    while table.act(Action.UNDO):
+        assert Action.DONE in table.actions or table.moves
+    assert table.shown == before
+    assert not table.act(Action.DONE)
+
+
+def test_the_left_die_plays_first_and_the_dice_can_be_swapped() -> None:
+    table = next(made for seed in range(50) if len((made := new_table("backgammon", seed=seed)).moves) > 1)
+    dice = table.shown.dice
+    first = table.moves[0].number
+    assert dice is not None
+    assert first == dice[0]
+    assert table.act(Action.SWAP)
+    assert table.moves[0].number == dice[1] != first
+    assert table.shown.dice == dice[::-1]
