@@ -227,7 +227,7 @@ class TableModel:
 
     def _simple_action(self, action: Action) -> Callable[[], None] | None:
         """Return what does an action that takes no number."""
-        return {
+        simple: dict[Action, Callable[[], None]] = {
             Action.ROLL: partial(self._roll, PERSON),
             Action.ACCEPT: partial(self._answer_resignation, accepted=True),
             Action.REJECT: partial(self._answer_resignation, accepted=False),
@@ -235,7 +235,8 @@ class TableModel:
             Action.DONE: self._done,
             Action.NEXT: self._next_game,
             Action.AUTO_ROLL: self._switch_auto_roll,
-        }.get(action)
+        }
+        return simple.get(action)
 
     def _done(self) -> None:
         if self._play is not None:
