@@ -6,6 +6,7 @@
     shared_laws.py    laws that several rulesets share
     sides.py          the board of any game: two sides, each in its own numbering
     general_plays.py  the legal plays of any ruleset, and why a play is illegal
+    partial_plays.py  plays as a person makes them, checker by checker
     backgammon.py     backgammon as a ruleset, and which games have its compact board, a `Position`
     plays.py          the same as general_plays.py for these games, much faster
     state.py          one game of any ruleset in a match as an immutable value

@@ -51,10 +51,10 @@ def test_what_is_offered_leads_to_a_legal_play_and_every_legal_play_is_offered(g
         decision = MatchState.of(state, state.turn)
         assert decision is not None
         for legal in random.sample(decision.plays, min(5, len(decision.plays))):
-            begun = [PartialPlay.of(state)]
+            ways = [PartialPlay.of(state)]
             for move in legal.moves:
-                begun = [one.after(step) for one in begun for step in one.following if step.move == move]
-            assert any(one.whole for one in begun), legal
+                ways = [one.after(step) for one in ways for step in one.following if step.move == move]
+            assert any(one.whole for one in ways), legal
 
 
 @pytest.mark.parametrize("game", sorted(GAMES))
