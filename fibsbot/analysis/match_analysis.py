@@ -132,7 +132,7 @@ def combine_entries(
 def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
     return GameAnalysis(
         game.number,
-        tuple(decision for one in found for decision in one.decisions),
+        tuple(decision for entry in found for decision in entry.decisions),
         sum_statistics(entry.figures for entry in found),
     )
 
