@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import pytest
 
@@ -10,6 +11,15 @@ import pytest
 def some_slow(values: Iterable[str], is_slow: Callable[[str], bool]) -> list[object]:
     """Return the values as parameters; those that are slow are left out by `make test-fast`."""
     return [pytest.param(it, marks=pytest.mark.slow) if is_slow(it) else it for it in values]
+
+
+SAMPLE: Final = frozenset({"backgammon", "nackgammon", "plakoto", "tabula", "acey-deucey"})
+"""Games that differ most: what they share with the others is tried with them by `make test-fast`."""
+
+
+def is_no_sample(game: str) -> bool:
+    """Return whether `make test-fast` leaves out a game where whole tools are tried with each."""
+    return game not in SAMPLE
 
 
 def is_long(game: str) -> bool:

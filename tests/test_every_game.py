@@ -28,7 +28,7 @@ from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.network_player import NetworkPlayer
 from fibsbot.transcript import Continuation, Named, Transcript, count_decisions, walk
-from tests.marks import is_long, some_slow
+from tests.marks import is_long, is_no_sample, some_slow
 from tests.report.parsed_page import Page
 from tests.transcript.played_matches import play_match
 
@@ -71,8 +71,9 @@ def match(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("match", "game"), [(it, it) for it in EVERY_GAME], indirect=["match"], ids=EVERY_GAME)
-def test_every_tool_takes_a_match(match: Path, game: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("match", some_slow(EVERY_GAME, is_no_sample), indirect=True)
+def test_every_tool_takes_a_match(match: Path, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    game: str = request.node.callspec.params["match"]
     transcript, name = shortened(game), "engine:0"
     decided = sum(map(count_decisions, (step for it in transcript.games for step in walk(it))))
 

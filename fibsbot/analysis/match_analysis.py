@@ -108,7 +108,10 @@ class MatchAnalyser:
         state = None if roll is None else _state_of_roll(step, roll, analysed)
         if roll is not None and state is not None:
             roll_luck = self._roll_values.luck(state, opening=is_opening(step.before))
-            analysed = [evolve(it, luck=roll_luck) if isinstance(it.decision.answer, Play) else it for it in analysed]
+            analysed = [
+                evolve(decision, luck=roll_luck) if isinstance(decision.decision.answer, Play) else decision
+                for decision in analysed
+            ]
             figures[roll.seat] += self._luck_statistics(state, roll_luck)
         return EntryAnalysis(tuple(analysed), (figures[0], figures[1]))
 
@@ -128,7 +131,9 @@ def combine_entries(
 
 def _game_analysis(game: Game, found: list[EntryAnalysis]) -> GameAnalysis:
     return GameAnalysis(
-        game.number, tuple(it for one in found for it in one.decisions), sum_statistics(it.figures for it in found)
+        game.number,
+        tuple(decision for entry in found for decision in entry.decisions),
+        sum_statistics(entry.figures for entry in found),
     )
 
 
@@ -145,7 +150,7 @@ def _state_of_roll(step: Step, roll: Throw, analysed: Iterable[AnalysedDecision]
     """
     if not isinstance(step.before.board, Position):
         return _state_before_roll(step.before, roll)
-    played = (it.decision.state for it in analysed if isinstance(it.decision.answer, Play))
+    played = (decision.decision.state for decision in analysed if isinstance(decision.decision.answer, Play))
     state = next(played, None) or MatchState.of(step.after, roll.seat)
     if state is None:
         raise TranscriptError(f"expected a roll that is to be played, got {roll}")
@@ -244,7 +249,7 @@ def analyse_matches(  # noqa: PLR0913 - what is analysed, by whom, and what foll
     ) as results:
         try:
             for piece, result in results:
-                match = next(it for it in pending if not it.is_done)
+                match = next(pending_match for pending_match in pending if not pending_match.is_done)
                 match.add(result)
                 tick(len(piece.arguments), len(match.steps))
                 while pending and pending[0].is_done:

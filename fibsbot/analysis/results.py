@@ -135,14 +135,16 @@ class ConnectionStatistics:
     def of(cls, connections: Iterable[StoredConnection]) -> ConnectionStatistics:
         """Count connections."""
         every = list(connections)
-        periods = [(it.logged_in, it.lost) for it in every if it.logged_in and it.lost]
+        periods = [
+            (connection.logged_in, connection.lost) for connection in every if connection.logged_in and connection.lost
+        ]
         lengths = [max((lost - begun).total_seconds(), 0.0) for begun, lost in periods]
-        reasons = Counter(it.reason or "unknown" for it in every if it.lost)
-        begun, ended = [it[0] for it in periods], [it[1] for it in periods]
+        reasons = Counter(connection.reason or "unknown" for connection in every if connection.lost)
+        begun, ended = [period[0] for period in periods], [period[1] for period in periods]
         return cls(
-            connections=sum(it.logged_in is not None for it in every),
-            attempts=sum(it.logged_in is None for it in every),
-            unseen=sum(it.lost is None for it in every),
+            connections=sum(connection.logged_in is not None for connection in every),
+            attempts=sum(connection.logged_in is None for connection in every),
+            unseen=sum(connection.lost is None for connection in every),
             seconds=sum(lengths),
             longest=max(lengths, default=0.0),
             between=max((max(ended) - min(begun)).total_seconds(), 0.0) if periods else 0.0,
@@ -227,11 +229,11 @@ def account_results(
         first=min((match.started for match in finished), default=None),
         last=max((match.ended or match.seen for match in finished), default=None),
         total=WinLossRecord.of(finished),
-        opponents=tuple(sorted(opponents.items(), key=lambda it: (-it[1].matches, it[0]))),
+        opponents=tuple(sorted(opponents.items(), key=lambda item: (-item[1].matches, item[0]))),
         lengths=tuple(sorted(lengths.items(), key=_by_length)),
         months=tuple(sorted(months.items())),
-        games=tuple(sorted(games.items(), key=lambda it: (it[0] != BACKGAMMON, it[0]))) if others else (),
-        drawn_games=sum(it.drawn for match in others for it in store.games(match)),
+        games=tuple(sorted(games.items(), key=lambda item: (item[0] != BACKGAMMON, item[0]))) if others else (),
+        drawn_games=sum(stored_game.drawn for match in others for stored_game in store.games(match)),
         chouettes=ChouettePoints.of(finished),
         open=sum(match.outcome.open for match in matches),
         unknown=sum(not match.finished and not match.outcome.open for match in matches),
@@ -262,4 +264,6 @@ def _broken_matches(opponents: Iterable[StoredOpponent], since: dt.datetime | No
         last = [opponent.facts[fact].last for fact in (Fact.LEFT, Fact.DROPPED) if fact in opponent.facts]
         if last and (since is None or max(last) >= since):
             found.append(BrokenMatches(opponent.name, {fact: opponent.times(fact) for fact in BREAK_FACTS}))
-    return tuple(sorted(found, key=lambda it: (-it.times[Fact.LEFT] - it.times[Fact.DROPPED], it.opponent)))
+    return tuple(
+        sorted(found, key=lambda broken: (-broken.times[Fact.LEFT] - broken.times[Fact.DROPPED], broken.opponent))
+    )

@@ -232,7 +232,9 @@ class Adding:
         tables = {name: concatenated([part[name] for part in self._batch]) for name in (self._batch or [{}])[0]}
         keys = tables["matches"]["match"].tolist() if tables else []
         values = zip(*self._sources, strict=True)
-        tables["sources"] = {it.name: column_of(it, one) for it, one in zip(SOURCES.columns, values, strict=True)}
+        tables["sources"] = {
+            column.name: column_of(column, one) for column, one in zip(SOURCES.columns, values, strict=True)
+        }
         self.dataset.write(file_name("", [*keys, *self._sources]), tables)
         self._read.update(_short(row[1]) for row in self._sources if row[1] and row[6] is None)
         self.result.new += self._new

@@ -80,17 +80,17 @@ def position_columns(boards: Boards) -> TableData:
 
 def checkers_columns(checkers: Sequence[Checkers]) -> TableData:
     """Return the columns that follow from where the checkers stand, in every game."""
-    boards = np.array([it for it in checkers if not isinstance(it, Sides)], np.int8).reshape(-1, BAR + 1)
+    boards = np.array([board for board in checkers if not isinstance(board, Sides)], np.int8).reshape(-1, BAR + 1)
     if len(boards) == len(checkers):
         return position_columns(boards)
-    has_sides = np.array([isinstance(it, Sides) for it in checkers], np.bool_)
-    sides = [it for it in checkers if isinstance(it, Sides)]
+    has_sides = np.array([isinstance(board, Sides) for board in checkers], np.bool_)
+    sides = [board for board in checkers if isinstance(board, Sides)]
     texts = np.empty(len(checkers), object)
     texts[~has_sides] = position_ids(boards).astype(str)
-    texts[has_sides] = [format_sides(it) for it in sides]
+    texts[has_sides] = [format_sides(board) for board in sides]
     own, theirs = np.empty((2, len(checkers), BAR + 1), np.int8)
     own[~has_sides], theirs[~has_sides] = _rows_of(boards)
-    own[has_sides], theirs[has_sides] = [it.own.row for it in sides], [it.opponent.row for it in sides]
+    own[has_sides], theirs[has_sides] = [board.own.row for board in sides], [board.opponent.row for board in sides]
     return {"position": texts, **_side_columns(own, theirs)}
 
 
@@ -129,7 +129,7 @@ def columns_of(matches: Sequence[MatchRows]) -> dict[str, TableData]:
         for name, part in parts.items():
             rows[name] += part
             years[name] += [match.year] * len(part)
-    computed = {"decisions": checkers_columns([it for match in matches for it in match.positions])}
+    computed = {"decisions": checkers_columns([position for match in matches for position in match.positions])}
     return {
         table.name: {
             YEAR: np.array(years[table.name], np.int16),
@@ -153,16 +153,18 @@ _NONE: Final = np.empty(0, object)
 def column_of(column: Column, values: Sequence[Any]) -> ColumnData:
     """Return a column of values; None is NULL. Numbers beyond the type's range become its ends."""
     if column.type == "TIMESTAMP":
-        return np.array([_NAT if it is None else it for it in values], "datetime64[us]")
+        return np.array([_NAT if value is None else value for value in values], "datetime64[us]")
     if column.type == "VARCHAR":
         texts = np.empty(len(values), object)
-        texts[:] = [it if it is None or it.isascii() else it.encode("utf-8", "replace").decode() for it in values]
+        texts[:] = [
+            text if text is None or text.isascii() else text.encode("utf-8", "replace").decode() for text in values
+        ]
         return texts
     kind = _KINDS[column.type]
     if None not in values:
         return _numbers(values, kind)
-    missing = np.array([it is None for it in values], np.bool_)
-    return np.ma.masked_array(_numbers([it or 0 for it in values], kind), missing)
+    missing = np.array([value is None for value in values], np.bool_)
+    return np.ma.masked_array(_numbers([value or 0 for value in values], kind), missing)
 
 
 def _numbers(values: Sequence[Any], kind: npt.DTypeLike) -> ColumnData:
@@ -170,7 +172,7 @@ def _numbers(values: Sequence[Any], kind: npt.DTypeLike) -> ColumnData:
         return np.array(values, kind)
     except OverflowError:
         ends = np.iinfo(np.dtype(kind))
-        return np.array([min(max(it, ends.min), ends.max) for it in values], kind)
+        return np.array([min(max(value, ends.min), ends.max) for value in values], kind)
 
 
 _NAT: Final = np.datetime64("NaT", "us")
@@ -182,7 +184,7 @@ def concatenated(parts: Sequence[TableData]) -> TableData:
 
 
 def _joined(parts: list[ColumnData]) -> ColumnData:
-    if any(isinstance(it, np.ma.MaskedArray) for it in parts):
+    if any(isinstance(part, np.ma.MaskedArray) for part in parts):
         joined: ColumnData = np.ma.concatenate(parts)  # type: ignore[no-untyped-call]
         return joined
     return np.concatenate(parts)

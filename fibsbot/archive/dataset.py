@@ -267,7 +267,7 @@ class Dataset:
         if not written and not removed:
             return
         plan = {
-            "rename": [[self._relative(it.temporary), self._relative(it.final)] for it in written],
+            "rename": [[self._relative(file.temporary), self._relative(file.final)] for file in written],
             "remove": [self._relative(path) for path in removed],
         }
         with replacing(self.folder / _COMMIT) as part:

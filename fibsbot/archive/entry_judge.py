@@ -43,10 +43,10 @@ class EntryJudge:
         for text, same in itertools.groupby(rows["entry"].tolist()):
             analysed = analyser.analyse_entry(step_of(text), luck=True).decisions
             found += _for_rows(analysed, len(list(same)))
-        values = [self._values(it) for it in found]
+        values = [self._values(decision) for decision in found]
         kept = {name: rows[name] for name in KEPT}
         judged = [column for column in JUDGEMENTS.columns if column.name not in KEPT]
-        columns = {it.name: column_of(it, [row.get(it.name) for row in values]) for it in judged}
+        columns = {column.name: column_of(column, [row.get(column.name) for row in values]) for column in judged}
         assert count_rows(kept) == len(values)  # noqa: S101 - each row has the decision of its entry
         return {**kept, **columns}
 
@@ -61,7 +61,7 @@ class EntryJudge:
             known |= {"no_double": cube.no_double, "double_take": cube.double_take, "double_pass": cube.double_pass}
         if (values := analysed.resigning) is not None:
             known |= {"settled": values.settled, "played_on": values.played_on.equity}
-        return {name: round(it, DECIMALS) if isinstance(it, float) else it for name, it in known.items()}
+        return {name: round(value, DECIMALS) if isinstance(value, float) else value for name, value in known.items()}
 
 
 def _for_rows(analysed: Sequence[AnalysedDecision], count: int) -> Sequence[AnalysedDecision | None]:

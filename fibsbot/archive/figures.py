@@ -59,7 +59,9 @@ class Pictures:
         names, caption = (row["player"], row["opponent"]), f"{caption} ({place})"
         shown = play if row["kind"] == "play" else ""
         if row["entry"]:
-            state = next(it.state for it in decisions(step_of(row["entry"])) if it.text == row["action"])
+            state = next(
+                decision.state for decision in decisions(step_of(row["entry"])) if decision.text == row["action"]
+            )
             return self._picture(state, shown, caption, names)
         phase = _PHASES[row["kind"]]
         if row["kind"] == "resign" and row["dice"]:
@@ -94,7 +96,7 @@ class Pictures:
 
     def curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
         """Draw a chart, unless no curve has points."""
-        if not self.drawn or not any(it.points for it in series):
+        if not self.drawn or not any(curve.points for curve in series):
             return ()
         return (Figure(curve_svg(series, title=title, x_label=x_label, zero=True, theme=Theme.PAGE), ""),)
 

@@ -159,9 +159,9 @@ class _MatchJudgement:
         kept = {name: self._rows[name] for name in ("match", "game", "number", "turn", "seat", "player", "kind")}
         best = np.empty(self._count, object)
         best[:] = self.best
-        win, gammon, backgammon, _, lose_gammon, lose_backgammon = (_rounded(it) for it in self.chances.T)
-        no_double, double_take, double_pass = (_rounded(it) for it in self.cube.T)
-        settled, played_on = (_rounded(it) for it in self.resigning.T)
+        win, gammon, backgammon, _, lose_gammon, lose_backgammon = (_rounded(column) for column in self.chances.T)
+        no_double, double_take, double_pass = (_rounded(column) for column in self.cube.T)
+        settled, played_on = (_rounded(column) for column in self.resigning.T)
         return {
             **kept,
             "judge": np.full(self._count, self._judge.name, object),
@@ -268,17 +268,17 @@ class _MatchJudgement:
             dice = dice_of(self._rows["dice"][row])
             every = legal_plays(position, dice) or (Play(),)
             after = tuple(made[place].tolist())
-            own = next((it for it in every if position.play(it).points == after), None)
+            own = next((play for play in every if position.play(play).points == after), None)
             if own is None:
                 continue
             state = self._contexts[row].state(position, Phase.MOVE, dice)
             ranking = engine.rank(state, every, limits, PlayComparison(also=own))
-            chosen = next(it for it in ranking.plays if it.play == own)
+            chosen = next(ranked for ranked in ranking.plays if ranked.play == own)
             best = ranking.best
             self.equity[row] = min(chosen.equity, best.equity)
             self.chances[row] = chosen.outcomes
             self.loss[row] = loss_against(best.equity, chosen.equity)
-            worst = min(it.equity for it in ranking.plays)
+            worst = min(ranked.equity for ranked in ranking.plays)
             self.counts[row] = len(every) > 1 and differ(best.equity, worst)
             if self.loss[row]:
                 self.best[row] = format_play(best.play, position)
@@ -373,7 +373,7 @@ class _MatchJudgement:
             lookahead.no_double_values(cubes, 0, lines, np.ascontiguousarray(boards[row : row + 1]), self._judge.plies)
             for row in range(len(boards))
         ]
-        return np.concatenate([it.outcomes for it in found]), np.concatenate([it.equities for it in found])
+        return np.concatenate([value.outcomes for value in found]), np.concatenate([value.equities for value in found])
 
     def _note_cube(self, row: int, context: _Context, no_double: float, answers: Mapping[str, float]) -> None:
         """Note a cube decision; `answers` has the equity of each answer to a double for the player who gives it."""
@@ -382,8 +382,8 @@ class _MatchJudgement:
         action = self._rows["action"][row]
         if action not in worth:
             return
-        best = max(worth, key=lambda it: worth[it])
-        others = max(value for it, value in worth.items() if it != best)
+        best = max(worth, key=lambda choice: worth[choice])
+        others = max(value for choice, value in worth.items() if choice != best)
         self.equity[row] = worth[action]
         self.loss[row] = loss_against(worth[best], worth[action])
         self.best[row] = best if self.loss[row] else action

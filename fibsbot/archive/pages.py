@@ -64,13 +64,15 @@ def _is_chart(figure: Figure) -> bool:
 
 def _table(section: AnswerSection) -> Html:
     texts = text_columns(section)
-    head = tag("tr", *(_cell("th", name, is_text=it) for name, it in zip(section.columns, texts, strict=True)))
+    head = tag(
+        "tr", *(_cell("th", name, is_text=is_text) for name, is_text in zip(section.columns, texts, strict=True))
+    )
     body = (
         tag(
             "tr",
             *(
-                _cell("td", format_value(name, value), is_text=it)
-                for name, value, it in zip(section.columns, row, texts, strict=True)
+                _cell("td", format_value(name, value), is_text=is_text)
+                for name, value, is_text in zip(section.columns, row, texts, strict=True)
             ),
         )
         for row in section.rows

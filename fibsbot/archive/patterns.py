@@ -181,9 +181,9 @@ def _conditions(text: str) -> str:
     for part in text.lower().split(","):
         words = " ".join(part.split())
         side, words = ("opponent", words.removeprefix("opponent ")) if words.startswith("opponent ") else ("own", words)
-        term = next((it for it in TERMS if it.pattern.fullmatch(words)), None)
+        term = next((known for known in TERMS if known.pattern.fullmatch(words)), None)
         if term is None or not (match := term.pattern.fullmatch(words)):
-            forms = ", ".join(it.form for it in TERMS)
+            forms = ", ".join(known.form for known in TERMS)
             raise PatternError(
                 f"expected a Position ID, or terms with commas between them ({forms}; `opponent` before a term makes "
                 f"it one about the opponent), got {part.strip()!r}"

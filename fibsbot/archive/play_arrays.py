@@ -64,4 +64,4 @@ def play_text(board: npt.NDArray[np.int8], dice: Dice, after: npt.NDArray[np.int
     if steps:
         return format_play(Play.of(*steps), position)
     every = legal_plays(position, dice)
-    return next((format_play(it, position) for it in every if position.play(it).points == cells), CANNOT_MOVE)
+    return next((format_play(play, position) for play in every if position.play(play).points == cells), CANNOT_MOVE)

@@ -98,7 +98,7 @@ class Questions:
         ours = f"coalesce(ruleset, '{BACKGAMMON}') = {quoted(self.ruleset)}"
         wanted = f"match IN (SELECT match FROM main.matches WHERE {ours})"
         tables = ("matches", "decisions", "players", "judgements")
-        return f"WITH {', '.join(f'{it} AS (SELECT * FROM main.{it} WHERE {wanted})' for it in tables)} "
+        return f"WITH {', '.join(f'{table} AS (SELECT * FROM main.{table} WHERE {wanted})' for table in tables)} "
 
     def _need_positions(self, question: str) -> None:
         """Raise QueryError for a question about positions of backgammon, if another game is asked about."""
@@ -132,7 +132,7 @@ class Questions:
         """Return a row about a roll from its plays, the most frequent one first: play, times, mean loss, the best."""
         total = sum(row[1] for row in plays)
         known = [(row[2], row[1]) for row in plays if row[2] is not None]
-        cost = sum(loss * count for loss, count in known) / sum(it[1] for it in known) if known else None
+        cost = sum(loss * count for loss, count in known) / sum(pair[1] for pair in known) if known else None
         action, count, loss, _ = plays[0]
         best = _most_frequent((row[3], row[1]) for row in plays)
         return _roll(roll), total, action, count / total, loss, best, cost
@@ -165,7 +165,7 @@ class Questions:
             figures: list[Figure] = []
             for roll, of_roll in itertools.groupby(of_opening, key=lambda row: row[2]):
                 plays = list(of_roll)
-                row = self._usual_play(roll, [it[3:7] for it in plays])
+                row = self._usual_play(roll, [play[3:7] for play in plays])
                 rows.append(row)
                 shown = row[_BEST] or row[_MOST_FREQUENT]
                 figures += self.pictures.board(parse_position_id(plays[0][7]), roll, shown, f"{_roll(roll)}: {shown}")
@@ -288,14 +288,14 @@ class Questions:
                 continue
             rows = [(f"{low:.1%} to {low + CHANCE_STEP:.1%}", *rest) for low, *rest in found]
             middles = [(low + CHANCE_STEP / 2, n, right, made) for low, n, right, made, _ in found]
-            charted = [it for it in middles if it[1] >= RARE]
-            used, right = (_crossing([(it[0], it[place]) for it in charted]) for place in (3, 2))
+            charted = [point for point in middles if point[1] >= RARE]
+            used, right = (_crossing([(point[0], point[place]) for point in charted]) for place in (3, 2))
             note = _take_points(used, right)
             chart = self.pictures.curves(
                 "Share of doubles that are taken",
                 [
-                    Series("taken", tuple((100 * it[0], 100 * it[3]) for it in charted)),
-                    Series("right to take", tuple((100 * it[0], 100 * it[2]) for it in charted)),
+                    Series("taken", tuple((100 * point[0], 100 * point[3]) for point in charted)),
+                    Series("right to take", tuple((100 * point[0], 100 * point[2]) for point in charted)),
                 ],
                 "chance to win in percent",
             )
@@ -316,13 +316,13 @@ class Questions:
         losses = {row[:3]: row[3:] for row in worst}
         keys = ", ".join(str(match) for match in {row[0] for row in worst}) or "NULL"
         found = self._decisions(f"match IN ({keys})", "0", 1_000_000, wanted=losses.keys())
-        found.sort(key=lambda it: (-losses[it["match"], it["game"], it["number"]][0], it["match"]))
+        found.sort(key=lambda row: (-losses[row["match"], row["game"], row["number"]][0], row["match"]))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
-        for it in found:
-            loss, best = losses[it["match"], it["game"], it["number"]]
-            rows.append((*_place(it), it["dice"], it["action"], best, loss, it["position"], file_of(it)))
-            figures += self.pictures.decision(it, best, f"{it['action']}, not {best}: {loss:.3f}")
+        for row in found:
+            loss, best = losses[row["match"], row["game"], row["number"]]
+            rows.append((*_place(row), row["dice"], row["action"], best, loss, row["position"], file_of(row)))
+            figures += self.pictures.decision(row, best, f"{row['action']}, not {best}: {loss:.3f}")
         columns = ("match", "game", "turn", "player", "dice", "decision", "best", "loss", "position", "file")
         return Answer(
             f"The largest {plural(len(rows), 'error')}",
@@ -352,10 +352,10 @@ class Questions:
             sections.append(AnswerSection("Positions that fit", note=note))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
-        for it in self._decisions(condition, likeness.distance, count, one_per_game=not example):
-            distance = (it["distance"],) if example else ()
-            rows.append((*_place(it), it["dice"], it["action"], *distance, it["position"], file_of(it)))
-            figures += self.pictures.decision(it, it["action"], f"{it['player']}: {it['action']}")
+        for row in self._decisions(condition, likeness.distance, count, one_per_game=not example):
+            distance = (row["distance"],) if example else ()
+            rows.append((*_place(row), row["dice"], row["action"], *distance, row["position"], file_of(row)))
+            figures += self.pictures.decision(row, row["action"], f"{row['player']}: {row['action']}")
         columns = (
             "match",
             "game",
@@ -386,15 +386,15 @@ class Questions:
             f"ORDER BY distance, match, game, number LIMIT {count}"
         )
         rows = [dict(zip((*names, "distance"), row, strict=True)) for row in found]
-        rows = [it for it in rows if wanted is None or (it["match"], it["game"], it["number"]) in wanted]
-        keys = ", ".join({str(it["match"]) for it in rows}) or "NULL"
+        rows = [row for row in rows if wanted is None or (row["match"], row["game"], row["number"]) in wanted]
+        keys = ", ".join({str(row["match"]) for row in rows}) or "NULL"
         matches = self._rows(
             f"SELECT match, player_a, player_b, source, source_number FROM matches WHERE match IN ({keys})"
         )
         known = {match: rest for match, *rest in matches}
-        for it in rows:
-            player_a, player_b, it["source"], it["source_number"] = known[it["match"]]
-            it["opponent"] = player_b if it["seat"] == "A" else player_a
+        for row in rows:
+            player_a, player_b, row["source"], row["source_number"] = known[row["match"]]
+            row["opponent"] = player_b if row["seat"] == "A" else player_a
         return rows
 
 
@@ -427,7 +427,7 @@ def _most_frequent(votes: Iterator[tuple[str | None, int]] | Any) -> str:
     for text, count in votes:
         if text is not None:
             counts[text] = counts.get(text, 0) + count
-    return max(counts, key=lambda it: counts[it], default="")
+    return max(counts, key=lambda candidate: counts[candidate], default="")
 
 
 def _crossing(points: Sequence[tuple[float, float]]) -> float | None:
@@ -441,7 +441,11 @@ def _crossing(points: Sequence[tuple[float, float]]) -> float | None:
 def _take_points(used: float | None, right: float | None) -> str:
     """Return in words from which chance on half of the doubles are taken, and from which on that is right."""
     facts = (("half of the doubles are taken", used), ("taking is right", right))
-    known = [f"{fact} from a chance of {it:.1%} on" for fact, it in facts if it is not None and not math.isnan(it)]
+    known = [
+        f"{fact} from a chance of {chance:.1%} on"
+        for fact, chance in facts
+        if chance is not None and not math.isnan(chance)
+    ]
     text = "; ".join(known) or "too few takes to tell the take point"
     return f"{text[0].upper()}{text[1:]}."
 

@@ -149,7 +149,7 @@ def _damage_reported(path: Path, members: Iterator[tuple[tuple[str, ...], tuple[
 
 def _zip_members(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[bytes, ...]]]:
     with zipfile.ZipFile(path) as packed:
-        names = [it.filename for it in packed.infolist() if not it.is_dir()]
+        names = [info.filename for info in packed.infolist() if not info.is_dir()]
         for group in group_log_parts(map(Path, names)):
             parts: list[bytes] = []
             for name in () if any(_is_bomb(packed.getinfo(str(name))) for name in group) else group:
@@ -167,7 +167,7 @@ def _is_bomb(member: zipfile.ZipInfo) -> bool:
 def _tar_members(path: Path) -> Iterator[tuple[tuple[str, ...], tuple[bytes, ...]]]:
     """Yield the files of a tar file in their order; the parts of a session log wait for the last of them."""
     with tarfile.open(path) as packed:
-        groups = group_log_parts(Path(it.name) for it in packed if it.isfile())
+        groups = group_log_parts(Path(info.name) for info in packed if info.isfile())
     group_of = {name: group for group in groups for name in group}
     waiting: dict[PurePath, bytes] = {}
     with tarfile.open(path) as packed:  # again from the beginning: a compressed file cannot go back

@@ -120,7 +120,7 @@ def track(game: Game) -> Iterator[TrackedEvent]:
         and laws.cube_limit is None
         and laws.dead_cube
         and not laws.reject_first_throw
-        and not any(isinstance(it, Resign | RejectedRoll) for it in game.entries[:-1])
+        and not any(isinstance(entry, Resign | RejectedRoll) for entry in game.entries[:-1])
     )
     return _track_plainly(game, laws) if plain else map(_event, walk(game))
 

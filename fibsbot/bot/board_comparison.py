@@ -162,7 +162,7 @@ def _early_board(tracked: TrackedMatch, differences: tuple[Difference, ...]) -> 
     """Return an early board if these differences show that the opponent has played, which no line has said yet."""
     if tracked.state is None or tracked.turn is not PlayerSide.OPPONENT or tracked.dice is None:
         return None
-    shown = {it.what: it.theirs for it in differences}
+    shown = {difference.what: difference.theirs for difference in differences}
     if shown.pop("position", None) is None or shown != {"turn": PlayerSide.PLAYER, "dice": []}:
         return None
     return EarlyBoard(tracked.state.position, differences)

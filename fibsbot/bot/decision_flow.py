@@ -139,7 +139,9 @@ class DecisionFlow:
         self._on_offer_settled(message)
         self._note_resignation()
         # The same offer may come again on the same turn: it is a new one and needs a new answer.
-        self._decisions = {key: it for key, it in self._decisions.items() if key.phase is not Phase.RESIGNED}
+        self._decisions = {
+            key: decision for key, decision in self._decisions.items() if key.phase is not Phase.RESIGNED
+        }
         self._queue.send(c.ShowBoard())
 
     @on(m.MovePrompt)

@@ -129,7 +129,10 @@ class SentInvitations:
 
     def may_invite(self, name: str) -> bool:
         """Whether enough time has gone by since this player was invited last."""
-        again = max((it[name].again for it in (self._attempts, self._failed_starts) if name in it), default=0.0)
+        again = max(
+            (attempts[name].again for attempts in (self._attempts, self._failed_starts) if name in attempts),
+            default=0.0,
+        )
         if self._context.now >= again:
             return True
         if Timer.RETRY not in self._context.timers and again < math.inf:
@@ -375,10 +378,10 @@ class ReceivedInvitations:
     def expire(self) -> None:
         """Accept invitations, as the policy does, about which the strategy's answer was lost."""
         wait = TIMEOUT_RULES[Awaited.STRATEGY].seconds(self._context.settings.timings)
-        for it in self._received.values():
-            if not it.accepted and self._context.now >= it.since + wait:
-                it.accepted = it.complete = True
-                self._context.record("invitation_accepted", by=it.name, length=it.length)
+        for invitation in self._received.values():
+            if not invitation.accepted and self._context.now >= invitation.since + wait:
+                invitation.accepted = invitation.complete = True
+                self._context.record("invitation_accepted", by=invitation.name, length=invitation.length)
 
     def on_answer(self, key: InvitationKey, answer: StrategyAnswer | None) -> None:
         """Take the strategy's answer to an invitation; without one the policy, which has accepted it, decides."""

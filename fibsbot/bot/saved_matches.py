@@ -265,7 +265,9 @@ class SavedMatches:
             return (*found, RefusalReason("stuck", STUCK_MATCH_TEXT))
         if saved.length is None or (saved.begun and saved.length):
             return found
-        return found + tuple(it for it in reasons_to_refuse(policy, request) if it.code in {"length", "unlimited"})
+        return found + tuple(
+            reason for reason in reasons_to_refuse(policy, request) if reason.code in {"length", "unlimited"}
+        )
 
     # -- what becomes of it -------------------------------------------------------------------------------------
 

@@ -71,7 +71,7 @@ class Timings:
 
     def scaled(self, factor: float) -> Timings:
         """Return the same waits at another speed: all multiplied but the deadline and the time to connect."""
-        waits = {it.name for it, info in setting_fields(Timings) if info.unit and not info.needs_restart}
+        waits = {attribute.name for attribute, info in setting_fields(Timings) if info.unit and not info.needs_restart}
         return evolve(self, **{name: getattr(self, name) * factor for name in waits})
 
 

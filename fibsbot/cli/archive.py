@@ -113,9 +113,9 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float | Decimal):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, list | tuple):
-        return [_json_value(it) for it in value]
+        return [_json_value(item) for item in value]
     if isinstance(value, dict):
-        return {str(key): _json_value(it) for key, it in value.items()}
+        return {str(key): _json_value(item) for key, item in value.items()}
     if isinstance(value, bytes):
         return value.hex()
     return value if value is None or isinstance(value, bool | int | str) else str(value)
@@ -385,7 +385,7 @@ def _size(path: Path) -> int:
     """Return the bytes of a file or of all files below a folder."""
     if not path.is_dir():
         return path.stat().st_size
-    return sum(it.stat().st_size for it in path.rglob("*") if it.is_file())
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 @archive.command()

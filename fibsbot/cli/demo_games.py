@@ -16,8 +16,8 @@ from attrs import evolve, frozen
 from rich.console import Console
 
 from fibsbot.arena.demo import Commentator, LiveDisplay, MatchDisplay
+from fibsbot.arena.ruleset_demo import RulesetCommentator, RulesetDisplay
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
-from fibsbot.arena.table_demo import TableCommentator, TableDisplay
 from fibsbot.chouette import demo as chouette
 from fibsbot.chouette.demo import ChouetteError
 from fibsbot.cli import UserError
@@ -182,11 +182,11 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
 # -- other tables games ---------------------------------------------------------------------------------------------
 
 
-def _play_table_game(options: DemoOptions, console: Console) -> None:
+def _play_ruleset(options: DemoOptions, console: Console) -> None:
     """Play a match of a game of the family between the bot and an opponent."""
     log_path = _log_path(options)
     length = 1 if options.length is None else options.length
-    display = TableDisplay(console, BOT, OPPONENT)
+    display = RulesetDisplay(console, BOT, OPPONENT)
     players = options.strategies(DEFAULT_STRATEGY)
     strategies = _player(players[0], options), _player(players[1], options)
     with closing_strategies(strategies):
@@ -194,8 +194,8 @@ def _play_table_game(options: DemoOptions, console: Console) -> None:
             for name, strategy in zip(players, strategies, strict=True):
                 if fault := first_fault(strategy, [options.game]):
                     raise UserError(f"strategy {name!r} does not work: {fault}")
-        bot = Entrant(BOT, strategies[0], TableCommentator(display, OPPONENT, leads=True), log_path)
-        foe = Entrant(OPPONENT, strategies[1], TableCommentator(display, BOT, leads=False))
+        bot = Entrant(BOT, strategies[0], RulesetCommentator(display, OPPONENT, leads=True), log_path)
+        foe = Entrant(OPPONENT, strategies[1], RulesetCommentator(display, BOT, leads=False))
         heading = f"{load_ruleset(options.game).title}: a server listens on {{}}."
         _run(_play(display, heading, bot, foe, length, options), log_path)
     if display.winner is None:
@@ -235,4 +235,4 @@ def play(*, pause: float | None, **options: Any) -> None:
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
     chosen = DemoOptions(pause=pause, **options)
-    _PLAY.get(chosen.game, _play_table_game)(chosen, console)
+    _PLAY.get(chosen.game, _play_ruleset)(chosen, console)

@@ -204,7 +204,9 @@ def _play(tally: DuelSummary, wanted: int, workers: WorkerOptions, out: Path | N
             mats.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as held:
         record = (
-            ResultsFile.open(out, tally.plan, lambda it: tally.add(it) if it.number < wanted else None) if out else None
+            ResultsFile.open(out, tally.plan, lambda stored: tally.add(stored) if stored.number < wanted else None)
+            if out
+            else None
         )
         if record:
             held.callback(record.close)
@@ -258,10 +260,10 @@ def _progress(tally: DuelSummary, wanted: int) -> Iterator[_ProgressDisplay]:
 
 def running_result(tally: DuelSummary) -> str:
     """Return in a few words what A has got so far, with or without luck, whichever is surer."""
-    known = [it for it in (tally.adjusted, tally.result) if it]
+    known = [value for value in (tally.adjusted, tally.result) if value]
     if not known:
         return ""
-    estimate = min(known, key=lambda it: it.error)
+    estimate = min(known, key=lambda value: value.error)
     half = Z_95 * estimate.error
     if tally.plan.length:
         return f"{tally.plan.labels[0]} {100 * estimate.mean:.1f} % ± {100 * half:.1f}"
@@ -274,7 +276,7 @@ def format_report(report: dict[str, Any]) -> str:
 
 
 def _lines(report: dict[str, Any]) -> Iterator[str]:
-    first, second = (it["name"] for it in report["performances"])
+    first, second = (stats["name"] for stats in report["performances"])
     yield f"{first} against {second}: {_conditions(report)}, the same dice twice, seed {report['seed']}"
     if not report["finished"]:
         yield f"Interrupted after {report['pairs']} of {report['wanted']} pairs."
@@ -291,7 +293,7 @@ def _lines(report: dict[str, Any]) -> Iterator[str]:
         yield _variance_reduction(report["gain"])
     if report["unjudged"]:
         yield f"In {report['unjudged']} pairs the evaluator failed; their results could not be adjusted for luck."
-    if any(it[kind]["count"] for it in report["performances"] for kind in ("plays", "others")):
+    if any(stats[kind]["count"] for stats in report["performances"] for kind in ("plays", "others")):
         yield ""
         yield from _table(_rows(report))
     if report["evaluator"]:
@@ -346,9 +348,9 @@ def _points(difference: float | None) -> str:
 
 def _rows(report: dict[str, Any]) -> Iterator[tuple[str, ...]]:
     yield "", "plays", "median", "p99", "others", "median", "p99", "faults", "PR"
-    for it in report["performances"]:
-        pr = "-" if it["pr"] is None else f"{it['pr']:.2f}"
-        yield it["name"], *_times(it["plays"]), *_times(it["others"]), f"{it['faults']:,}", pr
+    for stats in report["performances"]:
+        pr = "-" if stats["pr"] is None else f"{stats['pr']:.2f}"
+        yield stats["name"], *_times(stats["plays"]), *_times(stats["others"]), f"{stats['faults']:,}", pr
 
 
 def _times(times: dict[str, Any]) -> tuple[str, ...]:
@@ -372,4 +374,4 @@ def _time(seconds: float | None) -> str:
 
 
 def _decisions(report: dict[str, Any]) -> str:
-    return f"{sum(it['judged'] for it in report['performances']):,}"
+    return f"{sum(stats['judged'] for stats in report['performances']):,}"

@@ -142,7 +142,9 @@ def _from_file(source: str, kind: Format | None, wanted: Format) -> Iterator[_Na
         try:
             kind = kind or find_format(path)
             transcripts = read_match_file(path, kind) if kind else _from_capture(path)
-            yield from _representable(wanted, (_NamedMatch(f"{stem}-{n}", it) for n, it in enumerate(transcripts, 1)))
+            yield from _representable(
+                wanted, (_NamedMatch(f"{stem}-{n}", transcript) for n, transcript in enumerate(transcripts, 1))
+            )
         except OSError as error:
             raise UserError(f"cannot read {source}: {error.strerror or error}") from None
         except (FormatError, CaptureError) as error:

@@ -103,7 +103,7 @@ def stats(  # noqa: PLR0913 - one argument per option
     if plot:
         _draw(plot, found)
     if as_json:
-        rows = [_row(results, it) for results, it in zip(found, adjusted, strict=True)]
+        rows = [_row(results, adjustment) for results, adjustment in zip(found, adjusted, strict=True)]
         click.echo(json.dumps({"store": public_url(database_url(place)), "accounts": rows}))
         return
     if not found:
@@ -111,10 +111,10 @@ def stats(  # noqa: PLR0913 - one argument per option
         return
     console = Console(highlight=False, soft_wrap=False)
     console.width = min(console.width, MAX_COLUMNS)
-    for number, (results, it) in enumerate(zip(found, adjusted, strict=True)):
+    for number, (results, adjustment) in enumerate(zip(found, adjusted, strict=True)):
         if number:
             console.print()
-        for part in account_tables(results, it, engine=evaluator, top=top, console=console):
+        for part in account_tables(results, adjustment, engine=evaluator, top=top, console=console):
             _print_whole(console, part)
 
 
@@ -179,7 +179,9 @@ def _adjusted(  # noqa: PLR0913, PLR0917 - which matches, and by whom
     """Analyse every finished match except unlimited ones, whose results cannot be adjusted."""
     from fibsbot.analysis.match_analysis import analyse_matches  # noqa: PLC0415 - only --luck needs it
 
-    matches = [it for it in store.matches(account=account, since=since, game=game) if it.finished and it.length]
+    matches = [
+        match for match in store.matches(account=account, since=since, game=game) if match.finished and match.length
+    ]
     reader = _TranscriptReader(store, matches)
 
     done = 0.0
@@ -220,8 +222,8 @@ def _row(results: AccountResults, adjusted: LuckAdjustedResults | None) -> dict[
         "unseen": results.unknown,
         "resumed": results.resumed,
         "breaks": [
-            {"opponent": it.opponent, **{fact.value: times for fact, times in it.times.items()}}
-            for it in results.broken_matches
+            {"opponent": breaks.opponent, **{fact.value: times for fact, times in breaks.times.items()}}
+            for breaks in results.broken_matches
         ],
         "online": asdict(results.online),
         "ratings": [
@@ -260,7 +262,9 @@ def _time(at: dt.datetime | None) -> str | None:
 
 
 def _draw(target: Path, found: Sequence[AccountResults]) -> None:
-    curves = [Series(it.account, [(seconds(point.at), point.rating) for point in it.ratings]) for it in found]
+    curves = [
+        Series(results.account, [(seconds(point.at), point.rating) for point in results.ratings]) for results in found
+    ]
     title = f"Rating of {found[0].account}" if len(found) == 1 else "Ratings"
     text = curve_svg(curves, title=title, x=Scale.TIME)
     with os_errors_as(UserError, f"cannot write {target}"):
@@ -360,7 +364,7 @@ def _breaks(results: AccountResults, top: int) -> list[RenderableType]:
     table = _table("opponent", *facts)
     for breaks in results.broken_matches[:top]:
         table.add_row(Text(clean(breaks.opponent, NAME_WIDTH)), *(str(breaks.times[fact]) for fact in BREAK_FACTS))
-    sums = {fact: sum(it.times[fact] for it in results.broken_matches) for fact in (Fact.LEFT, Fact.DROPPED)}
+    sums = {fact: sum(broken.times[fact] for broken in results.broken_matches) for fact in (Fact.LEFT, Fact.DROPPED)}
     totals = Text(
         f"{plural(len(results.broken_matches), 'opponent')} left {sums[Fact.LEFT]} and dropped "
         f"{sums[Fact.DROPPED]}; counted since they were first met"

@@ -96,7 +96,8 @@ def _next_frame(frame: BoardFrame, event: events.MatchEvent) -> BoardFrame:
             return evolve(frame, place=place, state=step.after, at=at, lines=tuple(_entry_lines(step, frame.names)))
         case events.DifferenceFound(differences=differences):
             shown = (
-                f"! byte {event.offset}: {event_text.difference_text(it)}" for it in islice(differences, MAX_LAST_LINES)
+                f"! byte {event.offset}: {event_text.difference_text(difference)}"
+                for difference in islice(differences, MAX_LAST_LINES)
             )
             return evolve(frame, lines=tuple(shown), at=event.at or frame.at)
         case events.GameEnded(game=game, end=end):

@@ -55,8 +55,12 @@ class JsonRows:
                 yield from self._entry_rows(event, names)
             case events.DifferenceFound(match=match):
                 place = {"game": event.game, "turn": event.turn}
-                for it in event.differences:
-                    row = {"what": it.what, "ours": _json_value(it.ours), "theirs": _json_value(it.theirs)}
+                for difference in event.differences:
+                    row = {
+                        "what": difference.what,
+                        "ours": _json_value(difference.ours),
+                        "theirs": _json_value(difference.theirs),
+                    }
                     where = {"offset": event.offset, "time": _time(event.at)}
                     yield self._row("difference", match) | place | row | where
             case events.GameEnded(match=match, game=game):
@@ -218,7 +222,7 @@ def _json_value(value: object) -> object:
     if isinstance(value, enum.Enum):
         return value.name.lower()
     if isinstance(value, tuple | list):
-        return [_json_value(it) for it in value[:100]]
+        return [_json_value(item) for item in value[:100]]
     return _clipped(str(value))
 
 
@@ -310,7 +314,7 @@ class WorstDecision:
 
 def most_different(found: Iterable[WorstDecision]) -> list[WorstDecision]:
     """Return the decisions with the largest differences, the largest first."""
-    return nlargest(MAX_WORST_DECISIONS, found, key=lambda it: abs(it.gain))
+    return nlargest(MAX_WORST_DECISIONS, found, key=lambda decision: abs(decision.gain))
 
 
 @define
@@ -388,6 +392,8 @@ def totals_text(totals: ComparisonTotals, strategy: str, evaluator: str) -> Iter
 def worst_decisions_text(worst: Iterable[WorstDecision], strategy: str) -> Iterator[str]:
     """Yield the table of the largest differences, each row with its XGID below."""
     yield f"    gain  {'place':<10} {'player':<12} {'played':<26} {strategy}"
-    for it in worst:
-        yield f"  {it.gain:+.3f}  {it.place!s:<10} {it.who:<12} {it.done:<26} {it.answer}".rstrip()
-        yield f"          {it.xgid}   {clean(it.file)}".rstrip()
+    for decision in worst:
+        yield (
+            f"  {decision.gain:+.3f}  {decision.place!s:<10} {decision.who:<12} {decision.done:<26} {decision.answer}"
+        ).rstrip()
+        yield f"          {decision.xgid}   {clean(decision.file)}".rstrip()

@@ -44,10 +44,12 @@ def tag(name: str, /, *children: Child, **attributes: str | int | bool | None) -
 
 def join_html(*children: Child) -> Html:
     """Return the concatenated children."""
-    return Html("".join(it if isinstance(it, Html) else escape(str(it)) for it in children if it is not None))
+    return Html(
+        "".join(child if isinstance(child, Html) else escape(str(child)) for child in children if child is not None)
+    )
 
 
-_IN_SCRIPT: Final = str.maketrans({it: f"\\u{ord(it):04x}" for it in "<>&"})
+_IN_SCRIPT: Final = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&"})
 
 
 def script_json(value: Any) -> Html:

@@ -70,17 +70,17 @@ class IndexEntry:
     @classmethod
     def of(cls, analysis: MatchAnalysis, href: str) -> IndexEntry:
         """Return the entry of an analysed match."""
-        has_luck = any(it.luck is not None for game in analysis.games for it in game.decisions)
+        has_luck = any(decision.luck is not None for game in analysis.games for decision in game.decisions)
         return cls(href, analysis.transcript, analysis.figures, has_luck)
 
 
 def index_table(matches: Iterable[IndexEntry]) -> Html:
     """Return the table of matches."""
     listed = list(matches)
-    luck = any(it.has_luck for it in listed)
+    luck = any(entry.has_luck for entry in listed)
     columns = ("Match", "Score", "PR", *(("Luck",) if luck else ()), "Length", "Began")
-    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
-    body = tag("tbody", *(_index_row(it, luck=luck) for it in listed))
+    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
+    body = tag("tbody", *(_index_row(entry, luck=luck) for entry in listed))
     return tag("div", tag("table", head, body, class_="figures index"), class_="scroll")
 
 
@@ -95,7 +95,7 @@ def _index_row(match: IndexEntry, *, luck: bool) -> Html:
         format_time(transcript.started) if transcript.started else "",
     ]
     link = tag("th", tag("a", players_html(transcript), href=match.href), scope="row")
-    return tag("tr", link, *(tag("td", it) for it in cells))
+    return tag("tr", link, *(tag("td", cell) for cell in cells))
 
 
 def players_html(transcript: Transcript) -> Html:
@@ -151,7 +151,7 @@ def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
     Raises TranscriptError for an illegal transcript.
     """
     timelines = [match_timeline(analysis, number) for number, analysis in enumerate(analyses, start=1)]
-    listed = [IndexEntry.of(it.analysis, f"#{it.anchor}") for it in timelines]
+    listed = [IndexEntry.of(timeline.analysis, f"#{timeline.anchor}") for timeline in timelines]
     index = None
     if len(listed) > 1:
         index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
@@ -159,7 +159,11 @@ def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
         tag("noscript", tag("p", _SCRIPTLESS, class_="note")),
-        tag("main", *(_match_section(it, 1 if alone else 2) for it in timelines), _NO_MATCH if not timelines else None),
+        tag(
+            "main",
+            *(_match_section(timeline, 1 if alone else 2) for timeline in timelines),
+            _NO_MATCH if not timelines else None,
+        ),
         _viewer(),
         _help(),
     ]
@@ -240,7 +244,7 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
         part("Dice", dice_section(transcript)),
         part(
             "How to read this",
-            tag("ul", *(tag("li", it) for it in _notes(match.analysis, luck=luck)), class_="notes"),
+            tag("ul", *(tag("li", note) for note in _notes(match.analysis, luck=luck)), class_="notes"),
         ),
         tag("script", script_json(match_data(match)), type="application/json", id=f"{anchor}-data"),
     ]
@@ -264,7 +268,7 @@ def _facts(transcript: Transcript) -> Iterator[Child]:
 def _ratings(match: MatchTimeline) -> Iterator[Html]:
     """Yield both performance ratings, and the evaluator."""
     analysis = match.analysis
-    ratings = " : ".join(statistics.format_rating(it) for it in analysis.figures)
+    ratings = " : ".join(statistics.format_rating(figures) for figures in analysis.figures)
     yield tag("span", f"PR {ratings} by {clean(analysis.short_details or analysis.evaluator, 200)}")
     if analysis.note:
         yield tag("span", analysis.note)
@@ -279,7 +283,9 @@ def _player(transcript: Transcript, seat: Seat) -> Iterator[Child]:
 
 
 def _notes(analysis: MatchAnalysis, *, luck: bool) -> Iterator[Child]:
-    grades = ", ".join(f"{CLASSES[it]} ({it.value}) from {least:g}" for it, least in reversed(GRADE_THRESHOLDS.items()))
+    grades = ", ".join(
+        f"{CLASSES[grade]} ({grade.value}) from {least:g}" for grade, least in reversed(GRADE_THRESHOLDS.items())
+    )
     yield (
         f"All values are those of the evaluator {clean(analysis.evaluator)}. Equities are normalised: winning a "
         f"single game at the present cube is 1, losing it \N{MINUS SIGN}1. At a match score they are chances to win "
@@ -346,7 +352,7 @@ def _pressed(does: str) -> str | None:
 
 
 def _options_table(class_: str, caption: Html, columns: tuple[str, ...]) -> Html:
-    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
+    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
     return tag("table", caption, head, tag("tbody"), class_=f"options {class_}")
 
 

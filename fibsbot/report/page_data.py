@@ -48,7 +48,7 @@ class BoardPieces:
         names = (self._names[seat], self._names[seat.other])
         picture = _DESCRIPTION.sub("", board_svg(state, view=view, play=play, names=names)).replace("\n", "")
         return " ".join(
-            _number_ranges(self._numbers.setdefault(it, len(self._numbers)) for it in _PIECE.findall(picture))
+            _number_ranges(self._numbers.setdefault(piece, len(self._numbers)) for piece in _PIECE.findall(picture))
         )
 
 
@@ -156,10 +156,15 @@ def _plays(analysed: AnalysedDecision) -> list[list[str | bool]]:
     return [
         [
             text,
-            *_cells(it.equity, format_signed(it.equity - best) if it.equity < best else "", it.plies, it.chances),
+            *_cells(
+                value.equity,
+                format_signed(value.equity - best) if value.equity < best else "",
+                value.plies,
+                value.chances,
+            ),
             text == analysed.decision.text,
         ]
-        for text, it in rows
+        for text, value in rows
     ]
 
 
@@ -168,7 +173,7 @@ COLUMNS: Final = ("Equity", "Loss", "Ply", "Win", "G", "BG", "Lose", "G", "BG")
 
 
 def _cells(equity: float, loss: str, plies: int | None, chances: Chances | None) -> list[str | bool]:
-    shown = [f"{100 * it:.1f}" for it in chances] if chances else [""] * 6
+    shown = [f"{100 * chance:.1f}" for chance in chances] if chances else [""] * 6
     return [format_signed(equity), loss, "" if plies is None else str(plies), *shown]
 
 
@@ -207,12 +212,12 @@ def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
     if analysed is None or analysed.resigning is None:
         return {}
     values, offered = analysed.resigning, entry.kind is TimelineKind.RESIGNATION
-    it = values.played_on
+    playing_on = values.played_on
     ending, going_on = ("Resign", "Play on") if offered else ("Accept", "Reject")
-    best = max(values.settled, it.equity)
+    best = max(values.settled, playing_on.equity)
     settled, played_on = (
         format_signed(value - best) if best - value >= INVISIBLE_DIFFERENCE else ""
-        for value in (values.settled, it.equity)
+        for value in (values.settled, playing_on.equity)
     )
     made = offered or analysed.decision.answer is True
     return {
@@ -221,7 +226,7 @@ def _resigning(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
         "rows": [
             # After the end of a game there are no chances, and no plies.
             [ending, *_cells(values.settled, settled, None, None), made],
-            [going_on, *_cells(it.equity, played_on, it.plies, it.chances), not made],
+            [going_on, *_cells(playing_on.equity, played_on, playing_on.plies, playing_on.chances), not made],
         ],
     }
 

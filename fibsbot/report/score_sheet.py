@@ -148,7 +148,7 @@ def _result(transcript: Transcript, game: Game, end: GameState) -> Iterator[Html
 def _ending(result: Result, *, by_points: bool) -> str:
     """Return how a game has ended; in the Point Game, `by_points`, gammons are nothing special."""
     level = "" if by_points or result.level is Level.SINGLE else result.level.name.lower()
-    words = [it for it in (level, _ENDINGS.get(result.how)) if it]
+    words = [word for word in (level, _ENDINGS.get(result.how)) if word]
     return f" ({', '.join(words)})" if words else ""
 
 
@@ -165,7 +165,7 @@ def _link(match: MatchTimeline, entry: TimelineEntry) -> Html:
     link = match.link(entry)
     grade = CLASSES[entry.grade] if entry.grade else None
     rebuilt = entry.step.entry.rebuilt
-    classes = " ".join(it for it in ("entry", grade, "rebuilt" if rebuilt else None) if it)
+    classes = " ".join(name for name in ("entry", grade, "rebuilt" if rebuilt else None) if name)
     return tag("a", *_entry_text(entry), href=f"#{link}", id=link, class_=classes, title=REBUILT if rebuilt else None)
 
 

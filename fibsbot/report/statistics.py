@@ -90,7 +90,7 @@ def _turns(match: MatchTimeline, width: int) -> list[Tick]:
     """Return the turns to label on an axis of this width, counted within each game."""
     turns = [(index, entry.step.turn) for index, entry in enumerate(match.entries) if entry.kind is TimelineKind.THROW]
     most = max(1, width // _TURN_WIDTH)
-    every = next((it for it in _TURN_STEPS if sum(turn % it == 0 for _, turn in turns) <= most), _TURN_STEPS[-1])
+    every = next((step for step in _TURN_STEPS if sum(turn % step == 0 for _, turn in turns) <= most), _TURN_STEPS[-1])
     return [Tick(index, str(turn)) for index, turn in turns if turn % every == 0]
 
 
@@ -134,7 +134,7 @@ def table_row(label: Child, *cells: Child, explained: str | None = None) -> Html
 
 def table(caption: str, columns: tuple[Child, ...], body: Iterable[Html], class_: str = "figures") -> Html:
     """Return a table that scrolls if it is too wide."""
-    head = tag("thead", tag("tr", *(tag("th", it, scope="col") for it in columns)))
+    head = tag("thead", tag("tr", *(tag("th", column, scope="col") for column in columns)))
     return tag("div", tag("table", tag("caption", caption), head, tag("tbody", *body), class_=class_), class_="scroll")
 
 
@@ -153,11 +153,11 @@ def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
 
     rows = [
         line("Performance rating (PR)", format_rating, "500 times the mean loss of a decision: the lower, the better"),
-        line("Decisions that count", lambda it: str(it.decisions)),
-        line("Loss in all", lambda it: f"{it.loss:.3f}"),
-        line("of it by plays", lambda it: f"{it.play_loss:.3f}"),
-        line("of it by the cube", lambda it: f"{it.cube_loss:.3f}"),
-        *(table_row(f"{word} ({it.value})", *(count[it] for count in counts)) for it, word in _GRADES.items()),
+        line("Decisions that count", lambda figures: str(figures.decisions)),
+        line("Loss in all", lambda figures: f"{figures.loss:.3f}"),
+        line("of it by plays", lambda figures: f"{figures.play_loss:.3f}"),
+        line("of it by the cube", lambda figures: f"{figures.cube_loss:.3f}"),
+        *(table_row(f"{word} ({grade.value})", *(count[grade] for count in counts)) for grade, word in _GRADES.items()),
     ]
     if luck:
         rows += _luck_rows(match)
@@ -171,18 +171,22 @@ _GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", G
 
 
 def _grades(match: MatchTimeline, seat: Seat) -> dict[Grade, int]:
-    found = [it.grade for it in match.entries if it.analysed and it.analysed.decision.seat is seat]
-    return {it: found.count(it) for it in Grade}
+    found = [entry.grade for entry in match.entries if entry.analysed and entry.analysed.decision.seat is seat]
+    return {grade: found.count(grade) for grade in Grade}
 
 
 def _luck_rows(match: MatchTimeline) -> Iterator[Html]:
     both = match.analysis.figures
-    yield table_row("Luck", *(format_signed(it.luck) for it in both), explained="Normalised equity of all rolls")
     yield table_row(
-        "Luck in points", *(format_signed(it.luck_in_points, 2) for it in both), explained="Luck times the cube"
+        "Luck", *(format_signed(figures.luck) for figures in both), explained="Normalised equity of all rolls"
     )
-    results = [it.game.result for it in match.games if it.game.result]
-    won = [sum(it.points for it in results if it.winner is seat) for seat in Seat]
+    yield table_row(
+        "Luck in points",
+        *(format_signed(figures.luck_in_points, 2) for figures in both),
+        explained="Luck times the cube",
+    )
+    results = [sheet.game.result for sheet in match.games if sheet.game.result]
+    won = [sum(result.points for result in results if result.winner is seat) for seat in Seat]
     yield table_row("Points won", *won)
     net = both[0].luck_in_points - both[1].luck_in_points
     adjusted = won[0] - won[1] - net
@@ -204,7 +208,7 @@ def games_table(match: MatchTimeline, *, luck: bool) -> Html:
     for sheet in match.games:
         won = sheet.game.result
         winner = join_html(names[won.winner], f" +{won.points}") if won else Html(NO_VALUE)
-        lucks = [" : ".join(format_signed(it.luck, 2) for it in sheet.figures)] if luck else []
+        lucks = [" : ".join(format_signed(figures.luck, 2) for figures in sheet.figures)] if luck else []
         link = tag("a", sheet.number, href=f"#{match.anchor}g{sheet.number}")
         rows.append(table_row(link, winner, " : ".join(map(format_rating, sheet.figures)), *lucks))
     columns = ("Game", "Winner", "PR", *(["Luck"] if luck else []))
@@ -213,19 +217,25 @@ def games_table(match: MatchTimeline, *, luck: bool) -> Html:
 
 def worst_errors(match: MatchTimeline) -> Html:
     """Return the decisions that cost most, each with a board that the script draws."""
-    bad = sorted((it for it in match.entries if it.grade), key=lambda it: -it.loss)[:WORST_SHOWN]
+    bad = sorted((entry for entry in match.entries if entry.grade), key=lambda entry: -entry.loss)[:WORST_SHOWN]
     if not bad:
         return tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
-    return tag("ol", *(_card(match, it, _error_text(match.analysis.transcript, it)) for it in bad), class_="cards")
+    return tag(
+        "ol", *(_card(match, entry, _error_text(match.analysis.transcript, entry)) for entry in bad), class_="cards"
+    )
 
 
 def luckiest_rolls(match: MatchTimeline) -> Html:
     """Return the rolls that changed the equity most."""
-    rolls = [(abs(it.luck), it) for it in match.entries if it.luck is not None and abs(it.luck) >= LUCK_THRESHOLD]
-    rolls.sort(key=lambda it: -it[0])
+    rolls = [
+        (abs(entry.luck), entry)
+        for entry in match.entries
+        if entry.luck is not None and abs(entry.luck) >= LUCK_THRESHOLD
+    ]
+    rolls.sort(key=lambda roll: -roll[0])
     if not rolls:
         return tag("p", f"No roll changed the equity by {LUCK_THRESHOLD:g} or more.", class_="note")
-    rows = [_luck_row(match, it) for _, it in rolls[:LUCKIEST_SHOWN]]
+    rows = [_luck_row(match, entry) for _, entry in rolls[:LUCKIEST_SHOWN]]
     return table("Greatest luck", ("", "Roll", "Luck"), rows, "figures lucky")
 
 
@@ -273,7 +283,7 @@ def _card(match: MatchTimeline, entry: TimelineEntry, words: Iterator[Html | str
 def dice_section(transcript: Transcript) -> Html:
     """Return the dice statistics of both players."""
     both = dice_statistics(transcript)
-    if not any(it.rolls for it in both):
+    if not any(dice.rolls for dice in both):
         return tag("p", "No rolls other than opening rolls were seen.", class_="note")
     charts = (
         tag("div", Html(_chart(plain_player_name(transcript, seat), both[seat])), class_="plot-alone") for seat in Seat
@@ -300,21 +310,23 @@ def _dice_rows(
     two, plain = both[0].dice == 2, transcript.is_backgammon
     entered = "Entered from the bar (expected)"
     rows = [
-        line("Rolls", lambda it: str(it.rolls)),
+        line("Rolls", lambda dice: str(dice.rolls)),
         two and line(f"Doublets (1 in {1 / DOUBLET_CHANCE:.0f} expected)", _doublets),
-        plain and line("Pips in a roll (8.17 expected)", lambda it: NO_VALUE if it.pips is None else f"{it.pips:.2f}"),
-        plain and line(entered, lambda it: f"{it.entered} of {it.from_bar} ({it.expected_entered:.1f})"),
-        two and line("Doublets in a row (chance)", lambda it: f"{it.doublets_in_a_row} ({_percent(it.run_chance)})"),
-        line(f"Chi-square of the {len(both[0].counts)} rolls", lambda it: _statistic(it.rolls_test)),
-        line("its p", lambda it: _p_value(it.rolls_test)),
-        line("Chi-square of the 6 numbers", lambda it: _statistic(it.faces_test)),
-        line("its p", lambda it: _p_value(it.faces_test)),
+        plain
+        and line("Pips in a roll (8.17 expected)", lambda dice: NO_VALUE if dice.pips is None else f"{dice.pips:.2f}"),
+        plain and line(entered, lambda dice: f"{dice.entered} of {dice.from_bar} ({dice.expected_entered:.1f})"),
+        two
+        and line("Doublets in a row (chance)", lambda dice: f"{dice.doublets_in_a_row} ({_percent(dice.run_chance)})"),
+        line(f"Chi-square of the {len(both[0].counts)} rolls", lambda dice: _statistic(dice.rolls_test)),
+        line("its p", lambda dice: _p_value(dice.rolls_test)),
+        line("Chi-square of the 6 numbers", lambda dice: _statistic(dice.faces_test)),
+        line("its p", lambda dice: _p_value(dice.faces_test)),
     ]
     return ("", *(player_name(transcript, seat) for seat in Seat)), [row for row in rows if row]
 
 
-def _doublets(it: DiceStatistics) -> str:
-    return f"{it.doublets} ({it.doublets / it.rolls:.0%})" if it.rolls else NO_VALUE
+def _doublets(dice: DiceStatistics) -> str:
+    return f"{dice.doublets} ({dice.doublets / dice.rolls:.0%})" if dice.rolls else NO_VALUE
 
 
 def _percent(chance: float) -> str:

@@ -184,7 +184,7 @@ def match_timeline(analysis: MatchAnalysis, number: int = 1) -> MatchTimeline:
     if len(set(numbers)) < len(numbers):
         numbers = list(range(1, len(numbers) + 1))
     games = zip(numbers, analysis.transcript.games, analysis.games, strict=True)
-    timelines = tuple(_game_timeline(*it) for it in games)
+    timelines = tuple(_game_timeline(*game) for game in games)
     return MatchTimeline(analysis, f"m{number}", timelines)
 
 
@@ -256,15 +256,15 @@ def _resignation_entries(
         TimelineKind.SETTLEMENT: (resign.seat.other, "accepts" if resign.accepted else "rejects"),
     }
     for kind, (seat, words) in texts.items():
-        own = [it for it in analysed if it.decision.seat is seat]
+        own = [decision for decision in analysed if decision.decision.seat is seat]
         yield TimelineEntry(key(step, kind), kind, step, seat, words, state, viewer, *own[:1])
 
 
 def _roll_entries(
     step: Step, roll: Throw, analysed: list[AnalysedDecision], key: _KeyFunction
 ) -> Iterator[TimelineEntry]:
-    not_doubled = next((it for it in analysed if it.decision.answer is CubeAction.ROLL), None)
-    played = next((it for it in analysed if isinstance(it.decision.answer, Play)), None)
+    not_doubled = next((decision for decision in analysed if decision.decision.answer is CubeAction.ROLL), None)
+    played = next((decision for decision in analysed if isinstance(decision.decision.answer, Play)), None)
     if not_doubled and grade(not_doubled.loss):
         kind = TimelineKind.NO_DOUBLE
         yield TimelineEntry(
@@ -294,7 +294,7 @@ def _roll_entries(
 
 def _state_to_act(game: GameState) -> tuple[MatchState | None, Seat]:
     """Return the position as seen by the player who has to act, and that player."""
-    seat = next((it for it in (game.answering, game.namer) if it is not None), game.turn)
+    seat = next((player for player in (game.answering, game.namer) if player is not None), game.turn)
     return MatchState.of(game, seat), seat
 
 

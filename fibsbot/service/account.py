@@ -199,7 +199,7 @@ class BotAccount(Observer):
 
     def _fail(self, text: str) -> None:
         """Note an error. Its text may come from the server, and is shown in terminals."""
-        text = "".join(it if it.isprintable() else "?" for it in text)[:MAX_LENGTH]
+        text = "".join(character if character.isprintable() else "?" for character in text)[:MAX_LENGTH]
         self._error = utc_now(), text
         self.first_attempt.set()
         if self._finishing:
@@ -383,4 +383,4 @@ class AccountStatus:
 
 
 def _add_counters(one: Counters, other: Counters) -> Counters:
-    return Counters(*(getattr(one, it.name) + getattr(other, it.name) for it in fields(Counters)))
+    return Counters(*(getattr(one, counter.name) + getattr(other, counter.name) for counter in fields(Counters)))

@@ -129,8 +129,8 @@ class AccountSharing:
     def _hand_over(self, count: int) -> None:
         """Let accounts end here so that another process can take them, those that play no match first."""
         statuses = [self._accounts[name].status() for name in self._tasks.keys() - self._handing_over]
-        running = [it for it in statuses if self._accounts[it.account].end is None]
-        running.sort(key=lambda it: (bool(it.agent and it.agent.opponent), it.account))
+        running = [candidate for candidate in statuses if self._accounts[candidate.account].end is None]
+        running.sort(key=lambda candidate: (bool(candidate.agent and candidate.agent.opponent), candidate.account))
         for status in running[:count]:
             _log.info("account is handed over to another process after its match", account=status.account)
             self._handing_over.add(status.account)

@@ -149,7 +149,7 @@ def parse_request(line: bytes) -> tuple[Order, str | None]:
     word, account = request.get("order"), request.get("account")
     order = parse_order(word) if isinstance(word, str) else None
     if order is None:
-        raise ValueError(f"expected one of the orders {', '.join(it.value for it in Order)}")
+        raise ValueError(f"expected one of the orders {', '.join(known_order.value for known_order in Order)}")
     if account is not None and not isinstance(account, str):
         raise ValueError('expected the name of an "account"')
     return order, account

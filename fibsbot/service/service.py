@@ -337,7 +337,9 @@ class Service:
             "process": os.getpid(),
             "uptime": round(self.supervisor.uptime, 1),
             "web": self._url,
-            "accounts": [it.as_dict() for it in self.supervisor.statuses() if account in (None, it.account)],
+            "accounts": [
+                status.as_dict() for status in self.supervisor.statuses() if account in (None, status.account)
+            ],
             "store": None
             if store is None
             else {
@@ -352,8 +354,8 @@ class Service:
     def health(self) -> tuple[bool, Mapping[str, Any]]:
         """Return whether everything is healthy, and the state of every account."""
         statuses = self.supervisor.statuses()
-        healthy = all(it.healthy for it in statuses)
-        accounts = {it.account: {"healthy": it.healthy, "state": it.state} for it in statuses}
+        healthy = all(status.healthy for status in statuses)
+        accounts = {status.account: {"healthy": status.healthy, "state": status.state} for status in statuses}
         return healthy, {"healthy": healthy, "accounts": accounts, "store": self.store is None or self.store.healthy}
 
     def sentence(self) -> str:
@@ -362,7 +364,7 @@ class Service:
         if len(statuses) == 1:
             text = statuses[0].sentence
         elif len(statuses) <= MAX_LISTED:
-            text = "; ".join(f"{it.account} {it.sentence}" for it in statuses)
+            text = "; ".join(f"{status.account} {status.sentence}" for status in statuses)
         else:
             text = _account_counts(statuses)
         return f"{text}, up {short_duration(self.supervisor.uptime)}"
@@ -402,10 +404,10 @@ def check_not_running(settings: ServiceSettings) -> None:
 
 
 def _account_counts(statuses: list[AccountStatus]) -> str:
-    elsewhere = sum(it.state == ELSEWHERE for it in statuses)
-    playing = sum(bool(it.agent and it.agent.opponent) for it in statuses)
-    waiting = sum(it.connected is not None for it in statuses) - playing
-    gone = sum(it.state in End.__members__ for it in statuses)
+    elsewhere = sum(status.state == ELSEWHERE for status in statuses)
+    playing = sum(bool(status.agent and status.agent.opponent) for status in statuses)
+    waiting = sum(status.connected is not None for status in statuses) - playing
+    gone = sum(status.state in End.__members__ for status in statuses)
     away = len(statuses) - playing - waiting - gone - elsewhere
     parts = [f"{len(statuses)} accounts: {playing} playing"]
     others = ((waiting, "waiting"), (away, "away"), (gone, "ended"), (elsewhere, "elsewhere"))

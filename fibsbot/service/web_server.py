@@ -110,27 +110,33 @@ class _Accounts(Collector):
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         statuses = self._supervisor().statuses()
         for name, about in COUNTERS.items():
-            yield _counter(name, about, [(it.account, getattr(it.counters, name)) for it in statuses])
-        yield _counter("reconnects", "Attempts to connect again.", [(it.account, it.reconnects) for it in statuses])
-        yield _counter("crashes", "Runs that crashed.", [(it.account, it.crashes) for it in statuses])
+            yield _counter(name, about, [(status.account, getattr(status.counters, name)) for status in statuses])
+        yield _counter(
+            "reconnects", "Attempts to connect again.", [(status.account, status.reconnects) for status in statuses]
+        )
+        yield _counter("crashes", "Runs that crashed.", [(status.account, status.crashes) for status in statuses])
         for name, about, value in _GAUGES:
             gauge = GaugeMetricFamily(f"fibsbot_{name}", about, labels=["account"])
-            for it in statuses:
-                gauge.add_metric([it.account], value(it))
+            for status in statuses:
+                gauge.add_metric([status.account], value(status))
             yield gauge
         state = GaugeMetricFamily("fibsbot_state", "1 for the account's current state.", labels=["account", "state"])
-        for it in statuses:
-            state.add_metric([it.account, it.state], 1)
+        for status in statuses:
+            state.add_metric([status.account, status.state], 1)
         yield state
 
 
 _GAUGES: Final[tuple[tuple[str, str, Callable[[AccountStatus], float]], ...]] = (
-    ("connected_seconds", "Since the login; 0 while not logged in.", lambda it: it.connected or 0.0),
-    ("healthy", "1 unless it is stuck, or has ended with an error.", lambda it: it.healthy),
-    ("playing", "1 while a match or a chouette is on.", lambda it: bool(it.agent and it.agent.playing)),
-    ("paused", "1 while no new match is begun.", lambda it: bool(it.agent and it.agent.paused)),
-    ("saved_matches", "Saved matches that wait to be resumed.", lambda it: it.agent.saved if it.agent else 0),
-    ("stuck_matches", "Saved matches that were given up.", lambda it: it.agent.stuck if it.agent else 0),
+    ("connected_seconds", "Since the login; 0 while not logged in.", lambda status: status.connected or 0.0),
+    ("healthy", "1 unless it is stuck, or has ended with an error.", lambda status: status.healthy),
+    ("playing", "1 while a match or a chouette is on.", lambda status: bool(status.agent and status.agent.playing)),
+    ("paused", "1 while no new match is begun.", lambda status: bool(status.agent and status.agent.paused)),
+    (
+        "saved_matches",
+        "Saved matches that wait to be resumed.",
+        lambda status: status.agent.saved if status.agent else 0,
+    ),
+    ("stuck_matches", "Saved matches that were given up.", lambda status: status.agent.stuck if status.agent else 0),
 )
 
 

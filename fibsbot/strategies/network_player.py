@@ -128,7 +128,7 @@ class NetworkPlayer:
         """Return the value of naming each of `state.names`: a double to play, or a point to open."""
         evaluator, rules, sides = self._evaluator(state.rules), state.rules, state.sides
         if state.naming is Naming.DOUBLE:
-            turns = [(Part((it,) * 4, ends_turn=rules.named_double_ends_turn), *state.todo) for it in state.names]
+            turns = [(Part((name,) * 4, ends_turn=rules.named_double_ends_turn), *state.todo) for name in state.names]
             found = evaluator.turns([sides] * len(turns), turns, [None] * len(turns), passed=state.passed, plies=0)
             return _listed(self._after_turn(state, found))
         # The points are those of the player who has just played; then the other one rolls.
@@ -272,7 +272,7 @@ class NetworkPlayer:
         start = self._evaluator(rules).turns([rules.start()], [_TO_ROLL], [None], passed=False, plies=0)[0, 1:]
         at_least = [*(start[:3] + start[3:]).tolist(), 0.0]
         exactly = [max(more - most, 0.0) for more, most in pairwise(at_least)]
-        return tuple(zip(self._unit_points(rules), (it / sum(exactly) for it in exactly), strict=True))
+        return tuple(zip(self._unit_points(rules), (chance / sum(exactly) for chance in exactly), strict=True))
 
     def _unit_points(self, rules: Ruleset) -> tuple[int, ...]:
         """Return the points of a game that is won with one, two and three units."""

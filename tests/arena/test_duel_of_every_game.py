@@ -25,6 +25,7 @@ from fibsbot.strategies.questions import ask_strategy
 from fibsbot.strategies.random_play import RandomStrategy
 from fibsbot.transcript import Continuation, Entry, Named, Throw, walk
 from fibsbot.workers.pool import InProcessPool
+from tests.marks import is_no_sample, some_slow
 
 pytestmark = pytest.mark.compiles_games
 
@@ -108,7 +109,7 @@ def games_of(plan: DuelPlan, number: int, *players: Strategy) -> Games:
     return play_out(match, [partial(ask_strategy, player) for player in players])
 
 
-@pytest.mark.parametrize("game", [*GAMES, "portes:cube", "swedish:winner-begins"])
+@pytest.mark.parametrize("game", some_slow([*GAMES, "portes:cube", "swedish:winner-begins"], is_no_sample))
 def test_every_game_is_played_by_its_rules(game: str) -> None:
     """Random players double, resign and name by chance; the rules check every entry again."""
     plan = DuelPlan(("random", "random"), game=game)

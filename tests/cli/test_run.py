@@ -55,7 +55,7 @@ handle = Agent.handle
 def crash(self, event):
     if self.tracked.user == "marvin" and self.counters.decisions == 4 and not crash.done:
         crash.done = True
-        secret = self._context.settings.password
+        secret = self._connection.context.settings.password
         raise SystemError(f"made up, with {secret} inside")
     return handle(self, event)
 

@@ -56,8 +56,8 @@ handle = Agent.handle
 
 def crash(self, event):
     if self.counters.decisions > 3:
-        local = self._context.settings
-        raise RuntimeError(f"made up: {local!r} {self._context!r} {vars(self)!r}")
+        local = self._connection.context.settings
+        raise RuntimeError(f"made up: {local!r} {self._connection.context!r} {vars(self)!r}")
     return handle(self, event)
 
 Agent.handle = crash

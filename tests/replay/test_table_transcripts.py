@@ -159,8 +159,8 @@ def test_report_analyse_and_export_take_the_log_of_such_a_match(game: str, tmp_p
     commands = (
         ["export", str(log), "-o", str(mat)],
         ["convert", str(mat), str(again)],
-        ["analyse", "--evaluator", "heuristic", str(log)],
-        ["report", "--evaluator", "heuristic", str(log), "-o", str(page)],
+        ["analyse", "--evaluator", "heuristic", "--no-luck", str(log)],
+        ["report", "--evaluator", "heuristic", "--no-luck", str(log), "-o", str(page)],
     )
     for command in commands:
         done = CliRunner().invoke(main, command)

@@ -61,7 +61,9 @@ class CompiledWork:
         """Play pairs that follow each other."""
         plan, rules = self.plan, self.plan.rules
         if self._buffers is None:
-            self._buffers = new_game_buffers(start_of(rules), max(self.networks, key=lambda it: len(it.hidden_bias)))
+            self._buffers = new_game_buffers(
+                start_of(rules), max(self.networks, key=lambda network: len(network.hidden_bias))
+            )
         players = [_kind(name) for name in plan.strategies]
         kinds = np.array([players, players[::-1]], np.int64)
         points: Int64s = np.zeros(2 * count, np.int64)

@@ -94,7 +94,7 @@ class DuelPlan:
     def is_compiled(self) -> bool:
         """Whether compiled games play this duel, many times faster: single games between players that they have."""
         engines = () if is_backgammon(self.rules) else (DEFAULT_STRATEGY,)
-        known = all(it in SIMPLE_PLAYERS or base_name(it) in engines for it in self.strategies)
+        known = all(name in SIMPLE_PLAYERS or base_name(name) in engines for name in self.strategies)
         more = self.length or self.laws.cube or self.other_laws or self.evaluator
         return bool(self.game) and known and not more
 

@@ -199,25 +199,31 @@ class PairPlayer:
             player.collect()
         transcripts = {f"{number + 1:06}{'ab'[seat]}": self._transcript(number, seat) for seat in Seat}
         analyser = MatchAnalyser(self._evaluator()) if self._evaluator else None
-        legs = [self._leg(it, seat, analyser) for it, seat in zip(transcripts.values(), Seat, strict=True)]
-        luck = [it.luck for it in legs if it.luck is not None]
+        legs = [
+            self._leg(transcript, seat, analyser) for transcript, seat in zip(transcripts.values(), Seat, strict=True)
+        ]
+        luck = [leg.luck for leg in legs if leg.luck is not None]
         result = PairResult(
             number,
             (legs[0].result, legs[1].result),
             (luck[0], luck[1]) if len(luck) == len(legs) else None,
-            sum(it.games for it in legs),
+            sum(leg.games for leg in legs),
             (self._stats_of(0, legs), self._stats_of(1, legs)),
-            next((it.evaluator_error for it in legs if it.evaluator_error), ""),
+            next((leg.evaluator_error for leg in legs if leg.evaluator_error), ""),
         )
-        mats = {f"{name}.mat": write_mat(it) for name, it in transcripts.items()} if self._with_mats else {}
+        mats = (
+            {f"{name}.mat": write_mat(transcript) for name, transcript in transcripts.items()}
+            if self._with_mats
+            else {}
+        )
         return PlayedPair(result, mats)
 
     def _transcript(self, number: int, seat: Seat) -> Transcript:
         """Play one game or match with A at this seat."""
         plan = self._plan
         match = play_match(plan.laws, plan.length, partial(GameDice, plan.seed, number), plan.rules)
-        games = play_out(match, [self._players[it ^ seat].ask for it in Seat])
-        names = [Player(plan.labels[it ^ seat]) for it in Seat]
+        games = play_out(match, [self._players[each_seat ^ seat].ask for each_seat in Seat])
+        names = [Player(plan.labels[each_seat ^ seat]) for each_seat in Seat]
         given_id = f"duel-{plan.seed}-{number + 1:06}{'ab'[seat]}"
         return Transcript((names[0], names[1]), plan.length, games, given_id=given_id)
 
@@ -229,18 +235,18 @@ class PairPlayer:
         return _leg_result(self._plan, transcript, seat, analysis)
 
     def _stats_of(self, index: int, legs: Sequence[_Leg]) -> StrategyStats:
-        figures = [it.figures[index] for it in legs]
+        figures = [leg.figures[index] for leg in legs]
         return evolve(
             self._players[index].collect(),
-            judged=sum(it.decisions for it in figures),
-            loss=sum(it.loss for it in figures),
+            judged=sum(statistics.decisions for statistics in figures),
+            loss=sum(statistics.loss for statistics in figures),
         )
 
 
 def _leg_result(plan: DuelPlan, transcript: Transcript, seat: Seat, analysis: MatchAnalysis | None = None) -> _Leg:
     """Return the result of A, who has this seat."""
     games = transcript.games
-    points = {it: transcript.scores[it] for it in Seat}
+    points = {each_seat: transcript.scores[each_seat] for each_seat in Seat}
     result = float(points[seat] - points[seat.other])
     if plan.length:
         result = float(transcript.winner is seat)

@@ -101,7 +101,7 @@ class PairResult:
     @property
     def share(self) -> float:
         """Share of the money games that A wins; a draw counts a half."""
-        return sum(0.5 + 0.5 * ((it > 0) - (it < 0)) for it in self.results) / 2
+        return sum(0.5 + 0.5 * ((result > 0) - (result < 0)) for result in self.results) / 2
 
     @property
     def adjusted(self) -> float | None:
@@ -132,7 +132,7 @@ class Estimate:
         if count < 2:
             return None
         mean = math.fsum(values) / count
-        error = math.sqrt(math.fsum((it - mean) ** 2 for it in values) / (count - 1) / count)
+        error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1) / count)
         return cls(mean, error, mean - Z_95 * error, mean + Z_95 * error, count)
 
     @classmethod
@@ -204,7 +204,7 @@ class DuelSummary:
             self._adjusted.append(pair.adjusted)
         for total, performance in zip(self._totals, pair.performances, strict=True):
             total.add(performance)
-        texts = (*(it.example for it in pair.performances), pair.unjudged)
+        texts = (*(stats.example for stats in pair.performances), pair.unjudged)
         self._examples += [(pair.number, text) for text in texts if text]
         self._examples = sorted(self._examples)[:MAX_EXAMPLES]
 
@@ -240,7 +240,7 @@ class DuelSummary:
             "adjusted": self._estimate(adjusted),
             "gain": _gain(result, adjusted),
             "unjudged": self.unjudged,
-            "performances": [_performance(name, it) for name, it in of],
+            "performances": [_performance(name, stats) for name, stats in of],
             "examples": [f"pair {number + 1}: {text}" for number, text in self._examples],
         }
 
@@ -372,12 +372,12 @@ def _check_header(path: Path, line: bytes, plan: DuelPlan) -> None:
         found = None
     if not isinstance(found, dict) or found.pop("kind", None) != FILE_KIND:
         raise DuelError(f"expected a file of a duel or none, got {path}")
-    if unknown := found.keys() - {it.name for it in fields(DuelPlan)}:
+    if unknown := found.keys() - {attribute.name for attribute in fields(DuelPlan)}:
         raise DuelError(f"{path} holds a duel of another version of fibsbot: it has the setting {min(unknown)!r}")
     wanted = plan.settings()
     for name in sorted({*wanted, *found}):
         if wanted.get(name) != found.get(name):
-            held, asked = (json.dumps(it.get(name)) for it in (found, wanted))
+            held, asked = (json.dumps(settings.get(name)) for settings in (found, wanted))
             raise DuelError(f"{path} holds a duel of other settings: its {name} is {held[:80]}, now it is {asked[:80]}")
 
 
@@ -394,15 +394,17 @@ def _pair(place: str, line: bytes) -> PairResult:
 
 def _possible(pair: PairResult) -> bool:
     """Whether the numbers of a pair are in sensible ranges: the file may have been edited."""
-    figures = (*pair.results, *(pair.luck or ()), *(it.loss for it in pair.performances))
+    figures = (*pair.results, *(pair.luck or ()), *(stats.loss for stats in pair.performances))
     counts = [pair.number, pair.games]
-    for it in pair.performances:
-        counts += [it.faults, it.judged, *it.plays.classes.values(), *it.others.classes.values()]
-    classes = (number for it in pair.performances for times in (it.plays, it.others) for number in times.classes)
+    for stats in pair.performances:
+        counts += [stats.faults, stats.judged, *stats.plays.classes.values(), *stats.others.classes.values()]
+    classes = (
+        number for stats in pair.performances for times in (stats.plays, stats.others) for number in times.classes
+    )
     return (
-        all(abs(it) < LARGEST_FIGURE for it in figures)
-        and all(0 <= it < LARGEST_FIGURE for it in counts)
-        and all(abs(it) <= LARGEST_TIME_CLASS for it in classes)
+        all(abs(figure) < LARGEST_FIGURE for figure in figures)
+        and all(0 <= count < LARGEST_FIGURE for count in counts)
+        and all(abs(time_class) <= LARGEST_TIME_CLASS for time_class in classes)
     )
 
 

@@ -414,7 +414,7 @@ def copy_rows(store: Store, where: str | Path, progress: Progress = _quiet) -> i
 
 def _insert_rows(source: Connection, target: Connection, progress: Progress) -> int:
     tables = [table for table in METADATA.sorted_tables if table.name not in _OF_PROCESSES]
-    total, present = (sum(it.scalar(_count(table)) or 0 for table in tables) for it in (source, target))
+    total, present = (sum(connection.scalar(_count(table)) or 0 for table in tables) for connection in (source, target))
     if present:
         raise StoreError("it is not empty")
     rows = 0

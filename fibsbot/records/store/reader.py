@@ -225,7 +225,7 @@ class Store:
                 sheet = StoredSheet(row["at"], row["state"], entries.get(row["id"], []))
                 sheets.setdefault(row["game_id"], []).append(sheet)
             games = [StoredGame(**row) for row in connection.execute(_games(match)).mappings()]
-        return build_transcript(match, [GameRows(it, sheets.get(it.id, ())) for it in games])
+        return build_transcript(match, [GameRows(game, sheets.get(game.id, ())) for game in games])
 
     # -- memories of the bot ------------------------------------------------------------------------------------
 

@@ -182,7 +182,8 @@ class RecordQueue:
     def take(self, limit: int) -> list[PendingRecord]:
         """Return the next records, oldest first; they are reserved until `done` or `give_back`."""
         by_age = heapq.merge(
-            *(_ranked(priority, it) for priority, it in self._waiting.items()), key=lambda it: it[1].number
+            *(_ranked(priority, records) for priority, records in self._waiting.items()),
+            key=lambda ranked: ranked[1].number,
         )
         self._taken = list(itertools.islice(by_age, limit))
         for priority, entry in self._taken:

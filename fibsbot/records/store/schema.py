@@ -262,7 +262,7 @@ ENTRIES: Final = Table(
     Column("rebuilt", Boolean, nullable=False, default=False),
     Column("reason", Text),
     Column("state", Text),
-    CheckConstraint(f"kind IN ({', '.join(repr(it.value) for it in EntryKind)})", "kind"),
+    CheckConstraint(f"kind IN ({', '.join(repr(kind.value) for kind in EntryKind)})", "kind"),
     UniqueConstraint("sheet_id", "number"),
 )
 """The actions of both players; `number` counts the entries of a sheet from 1, `own` marks our actions. A gap has a

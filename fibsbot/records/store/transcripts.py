@@ -84,13 +84,13 @@ class Segment:
 
 def build_transcript(match: StoredMatch, rows: Sequence[GameRows]) -> Transcript:
     """Return the transcript of a match. Raises StoreError if nothing of its course is stored."""
-    if not any(it.sheets for it in rows):
+    if not any(stored.sheets for stored in rows):
         name = f"match {match.id} of {match.account} against {match.opponent}"
         raise StoreError(f"nothing is stored of {name} except how its games ended")
     if match.game == CHOUETTE:
         # The points are those of the ledger: the box has them from several players, and a sheet has those of the game.
-        rows = [evolve(it, game=evolve(it.game, won=None)) for it in rows]
-    known = [(it, _all_segments(it)) for it in rows]
+        rows = [evolve(stored, game=evolve(stored.game, won=None)) for stored in rows]
+    known = [(stored, _all_segments(stored)) for stored in rows]
     builder = _TranscriptBuilder(_beginning(known))
     for game_rows, segments in known:
         builder.add(game_rows.game, segments)
@@ -192,7 +192,7 @@ class _GameBuilder:
         if is_same_state(self.state, segment.start):
             return ()
         entries = missing_parts_of(self.state.rules).entries(self.state, segment.start, (), segment.at)
-        return None if any(isinstance(it, Gap) for it in entries) else entries
+        return None if any(isinstance(entry, Gap) for entry in entries) else entries
 
     def _write(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -229,12 +229,14 @@ class _GameBuilder:
 def _all_segments(rows: GameRows) -> list[Segment]:
     """Return the readable sheets of a game as segments, in order."""
     segments = [segment for sheet in rows.sheets if (segment := _segment(sheet))]
-    return segments if all(it.start.crawford for it in segments) else [_without_crawford(it) for it in segments]
+    return segments if all(part.start.crawford for part in segments) else [_without_crawford(part) for part in segments]
 
 
 def _without_crawford(segment: Segment) -> Segment:
     """Return a segment of a game that a later double showed to be played without the Crawford rule."""
-    entries = tuple(evolve(it, then=_no_crawford(it.then)) if isinstance(it, Gap) else it for it in segment.entries)
+    entries = tuple(
+        evolve(entry, then=_no_crawford(entry.then)) if isinstance(entry, Gap) else entry for entry in segment.entries
+    )
     return evolve(segment, start=_no_crawford(segment.start), entries=entries)
 
 
@@ -324,7 +326,7 @@ def read_play(text: str) -> Play:
     found = [_MOVE.fullmatch(word) for word in text.split()]
     if not 1 <= len(found) <= _MOST_MOVES or not all(found):
         raise ValueError(f"expected a play such as 24/18 18/13, got {text!r}")
-    return Play(tuple(Move(_point(it[1], BAR), _point(it[2], OFF)) for it in found if it))
+    return Play(tuple(Move(_point(matched[1], BAR), _point(matched[2], OFF)) for matched in found if matched))
 
 
 def _point(word: str, end: int) -> int:

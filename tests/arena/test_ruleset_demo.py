@@ -1,6 +1,6 @@
 """`fibsbot demo --game NAME`: golden transcripts of whole matches over TCP.
 
-`FIBSBOT_GOLDEN=write pytest tests/arena/test_table_demo.py` updates them; read the difference before committing it.
+`FIBSBOT_GOLDEN=write pytest tests/arena/test_ruleset_demo.py` updates them; read the difference before committing it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from fibsbot.table_lines import game_from_state, play_of_moves
 from fibsbot.text import plural
 
 
-class TableDisplay(LiveDisplay):
+class RulesetDisplay(LiveDisplay):
     """Shows a match of a game other than backgammon."""
 
     def __init__(self, console: Console, player: str, opponent: str) -> None:
@@ -86,10 +86,10 @@ class TableDisplay(LiveDisplay):
 
 
 @define
-class TableCommentator(PlayerCommentator):
+class RulesetCommentator(PlayerCommentator):
     """Prints what the opponent of one player does; with one for each player the whole match is printed."""
 
-    display: TableDisplay
+    display: RulesetDisplay
     opponent: str
     leads: bool
     """Whether the match is shown from this player's side."""
