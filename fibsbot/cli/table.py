@@ -8,10 +8,12 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from attrs import define
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import FOLDER, laws_from, laws_options
 from fibsbot.early_signals import take_early_signals
+from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.rules.backgammon import is_backgammon
 
@@ -35,8 +37,8 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
 def table(game: str, length: int, level: str, port: int, output: Path, *, no_browser: bool, **named: Any) -> None:  # noqa: PLR0913
     """Play against the bot in a browser.
 
-    No server, account or settings are needed. The address works on this machine only, until Ctrl-C. A match that is
-    played to its end is written to a file, which `fibsbot report` opens.
+    No server, account or settings are needed. The address works on this machine only, until Ctrl-C. The match is
+    written to a file as it is played, which `fibsbot report` opens.
     """
     laws = laws_from(**named)
     try:
@@ -51,13 +53,16 @@ def table(game: str, length: int, level: str, port: int, output: Path, *, no_bro
     from fibsbot.table.model import TableModel  # noqa: PLC0415
 
     model = TableModel(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom())
+    path = output / f"{model.transcript.started:%Y%m%d-%H%M%S}-{rules.name}.json"
+    with os_errors_as(UserError, f"cannot make the folder {output}"):
+        output.mkdir(parents=True, exist_ok=True)
     try:
-        asyncio.run(_serve(model, load(LEVELS[level]), port, output, browse=not no_browser))
+        asyncio.run(_serve(model, load(LEVELS[level]), port, path, browse=not no_browser))
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
 
-async def _serve(model: TableModel, bot: Any, port: int, output: Path, *, browse: bool) -> None:
+async def _serve(model: TableModel, bot: Any, port: int, path: Path, *, browse: bool) -> None:
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
 
@@ -66,10 +71,10 @@ async def _serve(model: TableModel, bot: Any, port: int, output: Path, *, browse
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    page = TablePage(model, bot, port, lambda ended: _write(ended, output))
+    page = TablePage(model, bot, port, MatchFile(path).write)
     await page.start()
     try:
-        click.echo(page.address)
+        click.echo(f"{page.address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
         if browse and not take_early_signals():
             await asyncio.to_thread(webbrowser.open, page.address)
         await stop.wait()
@@ -77,16 +82,26 @@ async def _serve(model: TableModel, bot: Any, port: int, output: Path, *, browse
         await page.close()
 
 
-def _write(model: TableModel, folder: Path) -> None:
-    """Write a match and say where."""
-    from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - at the end of a match only
+@define
+class MatchFile:
+    """The file of a match, written as it is played, so that whatever ends the program costs no more than a decision."""
 
-    transcript = model.transcript
-    path = folder / f"{transcript.started:%Y%m%d-%H%M%S}-{transcript.rules.name}.json"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(write_json(transcript), encoding="utf-8")
-    except OSError as error:
-        click.echo(f"cannot write the match to {path}: {error.strerror or error}", err=True)
-    else:
-        click.echo(f"the match is in {path}; fibsbot report {path} opens it")
+    path: Path
+    _entries: int = 0
+    """What it has of the match."""
+
+    def write(self, model: TableModel) -> None:
+        """Write what has been played since the last time."""
+        from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - loads cattrs
+
+        transcript = model.transcript
+        entries = sum(len(game.entries) for game in transcript.games)
+        if entries == self._entries:
+            return
+        try:
+            with replacing(self.path) as part:
+                part.write_text(write_json(transcript), encoding="utf-8")
+        except OSError as error:
+            click.echo(f"cannot write the match to {self.path}: {error.strerror or error}", err=True)
+        else:
+            self._entries = entries

@@ -19,12 +19,20 @@ from fibsbot.draw.layout import BAR_WIDTH, POINT, TRAY, WIDTH, Layout
 from fibsbot.draw.scene import ViewOptions
 from fibsbot.draw.svg import game_svg
 from fibsbot.draw.themes import Theme, stylesheet
+from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import HAND, OFF
 from fibsbot.rules.state import Stage
 from fibsbot.service.settings import HOST
 from fibsbot.service.web_server import SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.questions import Question, StrategyFailedError, ask_strategy, last_resort_answer
+from fibsbot.strategies.questions import (
+    Question,
+    StrategyFailedError,
+    ask_strategy,
+    first_decisions,
+    last_resort_answer,
+    question_of,
+)
 from fibsbot.table.model import BOT, PERSON, Action, TableModel
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -59,14 +67,13 @@ _ASSETS: Final = {
 class TablePage:
     """Serves one match to browsers on this machine, and lets the bot answer."""
 
-    def __init__(self, model: TableModel, bot: Strategy, port: int, on_end: Callable[[TableModel], None]) -> None:
-        """Serve on a port; 0 takes a free one. `on_end` is called once, when the match is won."""
+    def __init__(self, model: TableModel, bot: Strategy, port: int, on_change: Callable[[TableModel], None]) -> None:
+        """Serve on a port; 0 takes a free one. `on_change` is called whenever something has been played."""
         self.token = secrets.token_urlsafe(16)
         self.port = port
-        self._model, self._bot, self._on_end = model, bot, on_end
+        self._model, self._bot, self._on_change = model, bot, on_change
         self._version = 0
         self._changed = asyncio.Condition()
-        self._ended = False
         self._playing: asyncio.Task[None] | None = None
         self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
         root = f"/{self.token}/"
@@ -91,6 +98,7 @@ class TablePage:
             await self._runner.cleanup()
             raise
         self.port = self._runner.addresses[0][1]
+        self._warming = asyncio.create_task(asyncio.to_thread(_warm_up, self._bot, self._model.state.rules))
         self.let_bot_play()
 
     async def close(self) -> None:
@@ -103,9 +111,6 @@ class TablePage:
 
     def let_bot_play(self) -> None:
         """Let the bot think, unless it does or has nothing to decide."""
-        if self._model.match_over and not self._ended:
-            self._ended = True
-            self._on_end(self._model)
         if self._model.question is not None and (self._playing is None or self._playing.done()):
             self._playing = asyncio.create_task(self._play())
 
@@ -118,6 +123,7 @@ class TablePage:
         self.let_bot_play()
 
     async def _tell(self) -> None:
+        self._on_change(self._model)
         async with self._changed:
             self._version += 1
             self._changed.notify_all()
@@ -174,10 +180,17 @@ def _answer(bot: Strategy, question: Question) -> Any:
         return last_resort_answer(question)
 
 
+def _warm_up(bot: Strategy, rules: Ruleset) -> None:
+    """Ask the bot about the first decisions of a game, as its very first start compiles what it needs."""
+    for state in first_decisions(rules):
+        _answer(bot, question_of(state))
+
+
 def page_state(model: TableModel) -> dict[str, Any]:
     """Return what the page shows, in JSON types."""
     state, view = model.shown, ViewOptions(theme=Theme.PAGE)
     layout = Layout(view.left, view.board_only, state.rules.course)
+    in_hand = state.rules.in_hand(state.sides_for(PERSON).own) > 0
     return {
         "board": game_svg(state, PERSON, view=view, names=model.names),
         "text": _sentence(model),
@@ -186,14 +199,19 @@ def page_state(model: TableModel) -> dict[str, Any]:
         "automatic": model.auto_roll,
         "names": list(model.names_offered),
         "moves": [[made.move.source, made.move.target] for made in model.moves],
-        "places": {place: _area(layout, place) for place in range(OFF, HAND + 1)},
+        "places": {place: _area(layout, place, in_hand=in_hand) for place in range(OFF, HAND + 1)},
     }
 
 
-def _area(layout: Layout, place: int) -> list[float]:
-    """Return left, top, width and height of the area of a place, as fractions of the picture."""
+def _area(layout: Layout, place: int, *, in_hand: bool) -> list[float]:
+    """Return left, top, width and height of the area of a place, as fractions of the picture.
+
+    Checkers enter from the tray where they lie in hand, else from the bar.
+    """
     if place == OFF:
         left, width, top = layout.off_of(below=True) - TRAY / 2, TRAY, layout.middle
+    elif place == HAND and in_hand:
+        left, width, top = layout.cube - TRAY / 2, TRAY, layout.middle
     elif place == HAND:
         left, width, top = layout.bar - BAR_WIDTH / 2, BAR_WIDTH, layout.middle
     else:

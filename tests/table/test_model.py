@@ -13,6 +13,7 @@ from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import ask_strategy
 from fibsbot.table.model import PERSON, Action, TableModel
 from fibsbot.transcript import walk
+from tests.marks import is_no_sample, some_slow
 
 
 def new_table(game: str, length: int = 1, seed: int = 1) -> TableModel:
@@ -41,7 +42,7 @@ def press(table: TableModel, random: Random) -> None:
         table.act(action, numbers if random.random() < 0.3 else ())
 
 
-@pytest.mark.parametrize("game", ["backgammon", *sorted(GAMES)])
+@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))
 def test_a_match_of_random_inputs_ends_and_its_transcript_is_legal(game: str) -> None:
     table, random = new_table(game, 2), Random(5)
     for _ in range(30_000):

@@ -52,7 +52,7 @@ async def test_a_whole_game_by_posts() -> None:
     try:
         async with aiohttp.ClientSession() as session, asyncio.timeout(SOON):
             state = await (await session.get(page.address + "state")).json()
-            while not ended:
+            while not (ended and ended[-1].match_over):
                 action = next((action for action in ORDER if action in state["actions"]), None)
                 if action is None:
                     state = await (await session.get(f"{page.address}state?after={state['version']}")).json()
@@ -77,7 +77,7 @@ async def test_a_whole_game_by_clicks() -> None:
             tab = await browser.new_page()
             tab.on("pageerror", lambda error: faults.append(str(error)))
             await tab.goto(page.address)
-            while not ended:
+            while not (ended and ended[-1].match_over):
                 await tab.evaluate(
                     "(document.querySelector('#actions .first') || document.querySelector('.source'))?.click()"
                 )
