@@ -52,7 +52,9 @@ POSITIONS: Final = {
     "show XGID": "show XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10",
 }
 """The positions that the pages leave to their readers."""
-SERVICES: Final = {"serve": "listening", "play": "saved_matches", "run": "saved_matches", "external": "localhost"}
+SERVICES: Final = {
+    "serve": "listening", "play": "saved_matches", "run": "saved_matches", "external": "localhost", "table": "http://"
+}  # fmt: skip
 """Commands that run until they are stopped, and what they print once they are at work."""
 FEWER: Final = {"--games": "2", "--matches": "1", "--trials": "36", "--length": "1", "--checkers": "6"}
 """Options that say how much is to be done, and the least that shows the command at work."""
@@ -207,6 +209,8 @@ class Sitting:
         if command.words[1] == "serve":
             self._stop("serve")  # a page shows several ways to start one, and only one can have the port
             more = [] if "--port" in command.words else ["--port", str(self.port)]
+        if command.words[1] == "table":
+            more = [] if "--no-browser" in command.words else ["--no-browser"]
         path = self.folder / f"output{len(list(self.folder.glob('output*')))}"
         with path.open("wb") as file:
             words = ("fibsbot", *command.words[1:], *more)
