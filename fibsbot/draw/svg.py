@@ -138,7 +138,7 @@ def scene_svg(scene: Scene, view: ViewOptions) -> str:
     layout, theme = Layout(view.left, view.board_only, scene.course), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        _table(scene, layout, theme),
+        _background(scene, layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
         *(_start(scene, side, layout, theme, below=below) for side, below in sides),
@@ -170,7 +170,7 @@ def _group(role: ColourRole, theme: Theme, body: str, attributes: str = "") -> s
     return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
-def _table(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+def _background(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw background, frame, field and trays."""
     top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
     yield _group(ColourRole.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))

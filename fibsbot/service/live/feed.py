@@ -73,7 +73,7 @@ def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
     if track.table is not None:
-        return _table_picture(track, track.table, own_name, last)
+        return _picture_of_line(track, track.table, own_name, last)
     if track.state is None:
         return None
     decider, phase = _open_decision(track)
@@ -90,7 +90,7 @@ def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> 
     return BoardPicture(scene_svg(evolve(scene, shown=shown), look), scene.title)
 
 
-def _table_picture(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
+def _picture_of_line(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
     """Draw a match of a game other than backgammon by its last line."""
     game = game_from_state(line)
     scene = scene_of_game(game, Seat.A, (own_name, track.opponent or "opponent"))
