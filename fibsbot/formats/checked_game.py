@@ -88,16 +88,20 @@ class CheckedGame:
         except FormatError as error:
             self.give_up(error)
 
+    def _error(self, error: Exception) -> FormatError:
+        """Return an error of the rules core or of a notation with its place, which is not made for every entry."""
+        return FormatError(f"{self.place}: {error}")
+
     def give_up(self, error: FormatError) -> None:
         """Give up the rest of the game, because something in it cannot be read."""
         self.problem = self.problem or error
 
     def add(self, entry: Entry) -> None:
         """Add an entry."""
-        try:  # not `errors_at`, which would make a place for every entry
+        try:
             self.state = apply(self.state, entry)
         except RuleError as error:
-            raise FormatError(f"{self.place}: {error}") from None
+            raise self._error(error) from None
         if max(self.state.cube, self.state.offered) > HIGHEST_CUBE:
             raise FormatError(f"line {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more")
         self.entries.append(entry)
@@ -107,14 +111,18 @@ class CheckedGame:
 
         No moves are a dance, or a roll without its play if a play was possible.
         """
-        with errors_at(self.place):
+        try:
             play = play_of_moves(self.state.position_for(seat), dice, moves)
+        except (RuleError, NotationError) as error:
+            raise self._error(error) from None
         self.add(Throw(seat=seat, dice=dice, play=play))
 
     def read_play(self, seat: Seat, dice: Dice, text: str) -> Play:
         """Return a play in the usual notation, in which stars mark hits."""
-        with errors_at(self.place):
+        try:
             return parse_play(text, self.state.position_for(seat), dice, hits_are_marked=True)
+        except (RuleError, NotationError) as error:
+            raise self._error(error) from None
 
     def cube(self, seat: Seat, action: CubeAction) -> None:
         """Add a cube action; a double that answers one is a beaver."""

@@ -153,8 +153,7 @@ class _GameReader:
                 self.resigned = self.resigned or seat.other
                 break
             if not (self.checked.over or self.resigned is not None or self.checked.problem):
-                with self.checked.reading(number):
-                    self._line(seat, words, number)
+                self._read_line(seat, words, number)
         checked = self.checked
         cube = checked.state.cube
         unwritten = len(lines) == 1  # of such a game who won is all that is known
@@ -168,8 +167,15 @@ class _GameReader:
             checked.resign(self.resigned, level)
         return checked.finished(), checked.problem
 
-    def _line(self, seat: Seat, words: str, number: int) -> None:
+    def _read_line(self, seat: Seat, words: str, number: int) -> None:
         """Take a line; what cannot be read costs the rest of the game, but for who wins it."""
+        self.checked.line = number
+        try:
+            self._line(seat, words, number)
+        except FormatError as error:
+            self.checked.give_up(error)
+
+    def _line(self, seat: Seat, words: str, number: int) -> None:
         offer, self.resigning = self.resigning, None
         if play := _PLAY.fullmatch(words):
             moves = read_moves(play[3], number)

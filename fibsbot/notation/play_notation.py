@@ -47,7 +47,6 @@ PlayedOn: TypeAlias = GameState | MatchState | Position
 """What a play is made on: a game or a decision of any ruleset in which numbers are to be played, or a position of
 backgammon."""
 _EMPTY: Final = {CANNOT_MOVE, "can't move", NO_MOVE}
-_NO_POINTS: Final = frozenset[int]()
 _NAMES: Final = ("off", *map(str, range(1, BAR)), "bar", "hand")
 """What each place is called."""
 _PLACES: Final = {"bar": HAND, "b": HAND, "hand": HAND, "h": HAND, "off": OFF, "o": OFF}
@@ -135,7 +134,7 @@ def _write(paths: Iterable[Path], hits: Collection[int], pins: Collection[int] =
 # -- reading --------------------------------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(eq=False)
 class _Notation:
     """What may be written in plays on one kind of board."""
 
@@ -166,6 +165,8 @@ class _Word:
     hits: frozenset[int]
     """The points marked as hits."""
     pins: frozenset[int]
+    goes_down: bool
+    """Whether each point is lower than the one before."""
 
 
 @overload
@@ -219,17 +220,28 @@ def _parse(text: str, turn: _TurnToPlay, *, hits_are_marked: bool = False) -> Pl
 def _parse_words(text: str, notation: _Notation) -> Iterator[_Word]:
     word = ""
     for word in text.lower().replace(",", " ").split():
-        match = notation.word.fullmatch(word)
-        if not match:
-            raise InvalidPlayError(f"{notation.expected}, got {word!r}")
-        names = re.split("[/-]", match["path"])
-        path = tuple([int(_PLACES.get(name, name)) for name in [name.rstrip("*^") for name in names]])
-        if not 0 < path[0] <= HAND or path[-1] >= HAND or not all(0 < point < HAND for point in path[1:-1]):
-            raise InvalidPlayError(f"{notation.expected_places}, got {word!r}")
-        hits, pins = (_marked(names, path, sign) if sign in word else _NO_POINTS for sign in "*^")
-        yield _Word(word, path, int(match["times"] or 1), hits, pins)
+        yield _parse_word(word, notation)
     if not word:
         raise InvalidPlayError(f"{notation.expected}, got nothing")
+
+
+@lru_cache(2048)  # a file of matches has some hundred different words, each of them many times
+def _parse_word(word: str, notation: _Notation) -> _Word:
+    match = notation.word.fullmatch(word)
+    if not match:
+        raise InvalidPlayError(f"{notation.expected}, got {word!r}")
+    names = re.split("[/-]", match["path"])
+    path = tuple([int(_PLACES.get(name, name)) for name in [name.rstrip("*^") for name in names]])
+    if not 0 < path[0] <= HAND or path[-1] >= HAND or not all(0 < point < HAND for point in path[1:-1]):
+        raise InvalidPlayError(f"{notation.expected_places}, got {word!r}")
+    return _Word(
+        text=word,
+        path=path,
+        times=int(match["times"] or 1),
+        hits=_marked(names, path, "*"),
+        pins=_marked(names, path, "^"),
+        goes_down=all(target < source for source, target in pairwise(path)),
+    )
 
 
 def _marked(names: Sequence[str], path: Path, sign: str) -> frozenset[int]:
@@ -342,9 +354,9 @@ class _PositionTurn:
     def read_words(self, text: str) -> Iterator[_Word]:
         """Yield the words; raise IllegalPlayError also for one that no roll allows."""
         for word in _parse_words(text, _BACKGAMMON):
-            if any(target >= source for source, target in pairwise(word.path)):
+            if not word.goes_down:
                 raise IllegalPlayError(Law.WRONG_DIRECTION, f"{word.text}: {Law.WRONG_DIRECTION.value}")
-            if any(self.position.points[point] != -1 for point in word.hits):
+            if word.hits and any(self.position.points[point] != -1 for point in word.hits):
                 raise IllegalPlayError(Law.NOTHING_TO_HIT, f"{word.text}: {Law.NOTHING_TO_HIT.value}")
             yield word
 

@@ -75,6 +75,16 @@ def test_the_documentation_lists_all_games_with_their_options() -> None:
     assert expected == rows
 
 
+def test_texts_state_the_number_of_games_besides_backgammon() -> None:
+    wording = re.compile(r"\b(\d+) (?:other \[?tables games|games of its family)|lists the (\d+) games")
+    files = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    stated = [
+        (file.name, int(found[1] or found[2])) for file in files for found in wording.finditer(file.read_text("utf-8"))
+    ]
+    assert {"README.md", "CHANGELOG.md", "games.md", "library.md", "server.md"} == {name for name, _ in stated}
+    assert [] == [(name, number) for name, number in stated if number != len(GAMES)]
+
+
 def test_every_sentence_of_the_variations_names_tests_that_exist_or_is_no_law() -> None:
     rows = (ROOT / "docs/games.md").read_text().split("## The sentences of the variations", 1)[1]
     cells = re.findall(r"^\| [A-Z].*\| (.*) \|$", rows, re.MULTILINE)
