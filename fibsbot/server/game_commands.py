@@ -14,6 +14,7 @@ from fibs_protocol.messages import Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError, RuleError
+from fibsbot.rules.game_plays import greedy_play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
@@ -224,7 +225,7 @@ def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as 
     check_turn(match, seat, m.NotYourTurn())
     if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
-    play = game_flow.greedy_play(match.state)
+    play = greedy_play(match.state)
     if play is None:
         raise CommandError(m.OffNotPossible())
     game_flow.bear_off(world, match, play)

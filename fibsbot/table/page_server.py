@@ -21,7 +21,6 @@ from fibsbot.draw.svg import game_svg
 from fibsbot.draw.themes import Theme, stylesheet
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import HAND, OFF
-from fibsbot.rules.state import Stage
 from fibsbot.service.settings import HOST
 from fibsbot.service.web_server import SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.strategies.base import Strategy
@@ -33,7 +32,8 @@ from fibsbot.strategies.questions import (
     last_resort_answer,
     question_of,
 )
-from fibsbot.table.model import BOT, PERSON, Action, TableModel
+from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.model import Action, Preference, TableModel
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -67,11 +67,11 @@ _ASSETS: Final = {
 class TablePage:
     """Serves one match to browsers on this machine, and lets the bot answer."""
 
-    def __init__(self, model: TableModel, bot: Strategy, port: int, on_change: Callable[[TableModel], None]) -> None:
+    def __init__(self, match: BotMatch, bot: Strategy, port: int, on_change: Callable[[BotMatch], None]) -> None:
         """Serve on a port; 0 takes a free one. `on_change` is called whenever something has been played."""
         self.token = secrets.token_urlsafe(16)
         self.port = port
-        self._model, self._bot, self._on_change = model, bot, on_change
+        self._model, self._bot, self._on_change = match, bot, on_change
         self._version = 0
         self._changed = asyncio.Condition()
         self._playing: asyncio.Task[None] | None = None
@@ -80,6 +80,7 @@ class TablePage:
         self.app.router.add_get(root, self._page)
         self.app.router.add_get(root + "state", self._state)
         self.app.router.add_post(root + "act", self._act)
+        self.app.router.add_post(root + "prefer", self._prefer)
         for name in _ASSETS:
             self.app.router.add_get(root + name, self._file)
         self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
@@ -154,21 +155,45 @@ class TablePage:
         return self._response()
 
     async def _act(self, request: web.Request) -> web.StreamResponse:
+        asked = await _asked(request)
         try:
-            asked = json.loads(await request.text())
-            action, numbers = Action(asked["action"]), asked.get("numbers", [])
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            action, numbers = Action(asked.get("action")), asked.get("numbers", [])
+        except ValueError:
             raise web.HTTPBadRequest(text="expected an action and its numbers\n") from None
         if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
             raise web.HTTPBadRequest(text="expected whole numbers\n")
         if self._model.act(action, numbers):
-            await self._tell()
-            self.let_bot_play()
+            await self._go_on()
         return self._response()
+
+    async def _prefer(self, request: web.Request) -> web.StreamResponse:
+        asked = await _asked(request)
+        try:
+            preference = Preference(asked.get("preference"))
+        except ValueError:
+            raise web.HTTPBadRequest(text="expected a preference\n") from None
+        self._model.prefer(preference, wanted=bool(asked.get("wanted")))
+        await self._go_on()
+        return self._response()
+
+    async def _go_on(self) -> None:
+        await self._tell()
+        self.let_bot_play()
 
     def _response(self) -> web.Response:
         state = {"version": self._version, **page_state(self._model)}
         return web.json_response(state, headers=HEADERS)
+
+
+async def _asked(request: web.Request) -> dict[str, Any]:
+    """Return the JSON object that a request has. Raises HTTPBadRequest if it has none."""
+    try:
+        asked = json.loads(await request.text())
+    except (ValueError, RecursionError):
+        asked = None
+    if not isinstance(asked, dict):
+        raise web.HTTPBadRequest(text="expected a JSON object\n")
+    return asked
 
 
 def _answer(bot: Strategy, question: Question) -> Any:
@@ -190,13 +215,13 @@ def page_state(model: TableModel) -> dict[str, Any]:
     """Return what the page shows, in JSON types."""
     state, view = model.shown, ViewOptions(theme=Theme.PAGE)
     layout = Layout(view.left, view.board_only, state.rules.course)
-    in_hand = state.rules.in_hand(state.sides_for(PERSON).own) > 0
+    in_hand = state.rules.in_hand(state.sides_for(model.seat).own) > 0
     return {
-        "board": game_svg(state, PERSON, view=view, names=model.names),
-        "text": _sentence(model),
+        "board": game_svg(state, model.seat, view=view, names=model.names),
+        "text": model.sentence,
         "last": model.last,
         "actions": [action.value for action in model.actions],
-        "automatic": model.auto_roll,
+        "preferences": [preference.value for preference in model.preferences],
         "names": list(model.names_offered),
         "moves": [[made.move.source, made.move.target] for made in model.moves],
         "places": {place: _area(layout, place, in_hand=in_hand) for place in range(OFF, HAND + 1)},
@@ -218,29 +243,3 @@ def _area(layout: Layout, place: int, *, in_hand: bool) -> list[float]:
         left, width, top = layout.column(place) - POINT / 2, POINT, layout.middle if place <= 12 else layout.top
     half = layout.bottom - layout.middle
     return [left / WIDTH, top / layout.height, width / WIDTH, half / layout.height]
-
-
-def _sentence(model: TableModel) -> str:
-    """Say whose turn it is, or how it ended."""
-    state = model.state
-    score = f"{state.scores[0]}-{state.scores[1]}"
-    if state.stage is Stage.OVER:
-        won = f"{model.names[state.result.winner]} won {state.result.points}" if state.result else "nobody won"
-        return f"{'The match is over' if model.match_over else 'The game is over'}: {won}; {score}."
-    return f"{model.names[BOT]} is thinking." if model.question is not None else _what_to_do(model)
-
-
-def _what_to_do(model: TableModel) -> str:
-    """Say what the person has to decide."""
-    state, bot = model.state, model.names[BOT]
-    if state.resignation:
-        return f"{bot} offers to resign."
-    if state.stage is Stage.DOUBLED:
-        return f"{bot} doubles to {state.offered}."
-    if state.stage is Stage.NAME and state.naming:
-        return f"Name {state.naming.value}."
-    if state.stage is not Stage.MOVE:
-        return "Your turn."
-    if model.moves:
-        return "Your move."
-    return "Done?" if Action.UNDO in model.actions else "You cannot move."

@@ -10,7 +10,7 @@ import pytest
 
 from fibsbot.games import load_ruleset
 from fibsbot.strategies.loader import load
-from fibsbot.table.model import TableModel
+from fibsbot.table.bot_match import BotMatch
 from fibsbot.table.page_server import TablePage
 from tests.browser import chromium, requires_chromium
 from tests.patience import SOON
@@ -18,9 +18,9 @@ from tests.patience import SOON
 ORDER = ("done", "move", "roll", "take", "accept", "next")
 
 
-def new_page(ended: list[TableModel]) -> TablePage:
+def new_page(ended: list[BotMatch]) -> TablePage:
     rules = load_ruleset("backgammon")
-    model = TableModel(rules, rules.laws, 1, ("you", "bot"), Random(1))
+    model = BotMatch(rules, rules.laws, 1, ("you", "bot"), Random(1))
     return TablePage(model, load("pips"), 0, ended.append)
 
 
@@ -46,7 +46,7 @@ async def test_only_this_machine_and_who_knows_the_token_may_ask() -> None:
 
 
 async def test_a_whole_game_by_posts() -> None:
-    ended: list[TableModel] = []
+    ended: list[BotMatch] = []
     page = new_page(ended)
     await page.start()
     try:
@@ -68,7 +68,7 @@ async def test_a_whole_game_by_posts() -> None:
 @pytest.mark.slow
 @requires_chromium
 async def test_a_whole_game_by_clicks() -> None:
-    ended: list[TableModel] = []
+    ended: list[BotMatch] = []
     page = new_page(ended)
     await page.start()
     faults: list[str] = []

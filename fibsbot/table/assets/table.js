@@ -11,11 +11,13 @@ const KEYS = { u: "undo", d: "double", t: "take", p: "pass", s: "swap" };
 let state = { version: -1, actions: [], moves: [] };
 let typed = "";
 
-async function act(action, numbers = []) {
-  if (CONFIRMED.includes(action) && !window.confirm(`${LABELS[action]}?`)) return;
-  const body = JSON.stringify({ action, numbers });
-  const response = await fetch("act", { method: "POST", body });
+async function ask(address, asked) {
+  const response = await fetch(address, { method: "POST", body: JSON.stringify(asked) });
   if (response.ok) show(await response.json());
+}
+
+function act(action, numbers = []) {
+  if (!CONFIRMED.includes(action) || window.confirm(`${LABELS[action]}?`)) ask("act", { action, numbers });
 }
 
 function button(label, press) {
@@ -71,7 +73,9 @@ function show(next) {
   byId("board").innerHTML = state.board;
   byId("text").textContent = state.text;
   byId("last").textContent = state.last;
-  byId("automatic").checked = state.automatic;
+  for (const box of document.querySelectorAll("[data-preference]")) {
+    box.checked = state.preferences.includes(box.dataset.preference);
+  }
   showPlaces();
   showActions();
 }
@@ -113,5 +117,8 @@ document.addEventListener("keydown", (event) => {
     typed = "";
   }
 });
-byId("automatic").addEventListener("change", () => act("auto-roll"));
+for (const box of document.querySelectorAll("[data-preference]")) {
+  const preference = box.dataset.preference;
+  box.addEventListener("change", () => ask("prefer", { preference, wanted: box.checked }));
+}
 follow();

@@ -11,17 +11,18 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import ask_strategy
-from fibsbot.table.model import PERSON, Action, TableModel
+from fibsbot.table.bot_match import PERSON, BotMatch
+from fibsbot.table.model import Action
 from fibsbot.transcript import walk
 from tests.marks import is_no_sample, some_slow
 
 
-def new_table(game: str, length: int = 1, seed: int = 1) -> TableModel:
+def new_table(game: str, length: int = 1, seed: int = 1) -> BotMatch:
     rules = load_ruleset(game)
-    return TableModel(rules, rules.laws, length, ("you", "bot"), Random(seed))
+    return BotMatch(rules, rules.laws, length, ("you", "bot"), Random(seed))
 
 
-def press(table: TableModel, random: Random) -> None:
+def press(table: BotMatch, random: Random) -> None:
     """Do something that may be done, or something else, which changes nothing."""
     before = table.state
     if table.question is not None:
