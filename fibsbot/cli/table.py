@@ -66,12 +66,15 @@ async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bo
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
 
+    from fibsbot.table.hosts import BotHost  # noqa: PLC0415
     from fibsbot.table.page_server import TablePage  # noqa: PLC0415 - loads aiohttp
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    page = TablePage(match, bot, port, MatchFile(path).write)
+    host, file = BotHost(match, bot), MatchFile(path)
+    host.listen(lambda: file.write(match))
+    page = TablePage(host, port)
     await page.start()
     try:
         click.echo(f"{page.address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")

@@ -6,9 +6,10 @@ The address has a random token, so that no other user of the machine and no othe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib import resources
 from typing import Any, Final
 
@@ -19,20 +20,10 @@ from fibsbot.draw.layout import BAR_WIDTH, POINT, TRAY, WIDTH, Layout
 from fibsbot.draw.scene import ViewOptions
 from fibsbot.draw.svg import game_svg
 from fibsbot.draw.themes import Theme, stylesheet
-from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.sides import HAND, OFF
 from fibsbot.service.settings import HOST
 from fibsbot.service.web_server import SHUTDOWN_TIMEOUT, refuse_foreign_requests
-from fibsbot.strategies.base import Strategy
-from fibsbot.strategies.questions import (
-    Question,
-    StrategyFailedError,
-    ask_strategy,
-    first_decisions,
-    last_resort_answer,
-    question_of,
-)
-from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action, Preference, TableModel
 
 HEADERS: Final[Mapping[str, str]] = {
@@ -65,16 +56,15 @@ _ASSETS: Final = {
 
 
 class TablePage:
-    """Serves one match to browsers on this machine, and lets the bot answer."""
+    """Serves a table to browsers on this machine."""
 
-    def __init__(self, match: BotMatch, bot: Strategy, port: int, on_change: Callable[[BotMatch], None]) -> None:
-        """Serve on a port; 0 takes a free one. `on_change` is called whenever something has been played."""
+    def __init__(self, host: BotHost, port: int) -> None:
+        """Serve on a port; 0 takes a free one."""
         self.token = secrets.token_urlsafe(16)
         self.port = port
-        self._model, self._bot, self._on_change = match, bot, on_change
+        self._host = host
         self._version = 0
-        self._changed = asyncio.Condition()
-        self._playing: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
         self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
         root = f"/{self.token}/"
         self.app.router.add_get(root, self._page)
@@ -99,35 +89,19 @@ class TablePage:
             await self._runner.cleanup()
             raise
         self.port = self._runner.addresses[0][1]
-        self._warming = asyncio.create_task(asyncio.to_thread(_warm_up, self._bot, self._model.state.rules))
-        self.let_bot_play()
+        self._host.listen(self._note_change)
+        await self._host.start()
 
     async def close(self) -> None:
-        """Stop; a bot that thinks is not waited for."""
-        if self._playing:
-            self._playing.cancel()
+        """Stop."""
+        await self._host.close()
         await self._runner.cleanup()
 
-    # -- the bot ------------------------------------------------------------------------------------------------
-
-    def let_bot_play(self) -> None:
-        """Let the bot think, unless it does or has nothing to decide."""
-        if self._model.question is not None and (self._playing is None or self._playing.done()):
-            self._playing = asyncio.create_task(self._play())
-
-    async def _play(self) -> None:
-        """Let the bot decide until the person has to."""
-        while (question := self._model.question) is not None:
-            answer = await asyncio.to_thread(_answer, self._bot, question)
-            self._model.answer(answer)
-            await self._tell()
-        self.let_bot_play()
-
-    async def _tell(self) -> None:
-        self._on_change(self._model)
-        async with self._changed:
-            self._version += 1
-            self._changed.notify_all()
+    def _note_change(self) -> None:
+        """Let the browsers that wait have the new state."""
+        self._version += 1
+        self._changed.set()
+        self._changed = asyncio.Event()
 
     # -- responses ----------------------------------------------------------------------------------------------
 
@@ -147,11 +121,9 @@ class TablePage:
     async def _state(self, request: web.Request) -> web.StreamResponse:
         """Respond with the state as soon as it is newer than what the browser has."""
         known = request.query.get("after", "")
-        try:
-            async with asyncio.timeout(LONGEST_WAIT), self._changed:
-                await self._changed.wait_for(lambda: str(self._version) != known)
-        except TimeoutError:
-            pass  # the browser asks again
+        if known == str(self._version):
+            with contextlib.suppress(TimeoutError):  # the browser asks again
+                await asyncio.wait_for(self._changed.wait(), LONGEST_WAIT)
         return self._response()
 
     async def _act(self, request: web.Request) -> web.StreamResponse:
@@ -162,8 +134,7 @@ class TablePage:
             raise web.HTTPBadRequest(text="expected an action and its numbers\n") from None
         if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
             raise web.HTTPBadRequest(text="expected whole numbers\n")
-        if self._model.act(action, numbers):
-            await self._go_on()
+        self._host.act(action, numbers)
         return self._response()
 
     async def _prefer(self, request: web.Request) -> web.StreamResponse:
@@ -172,16 +143,11 @@ class TablePage:
             preference = Preference(asked.get("preference"))
         except ValueError:
             raise web.HTTPBadRequest(text="expected a preference\n") from None
-        self._model.prefer(preference, wanted=bool(asked.get("wanted")))
-        await self._go_on()
+        self._host.prefer(preference, wanted=bool(asked.get("wanted")))
         return self._response()
 
-    async def _go_on(self) -> None:
-        await self._tell()
-        self.let_bot_play()
-
     def _response(self) -> web.Response:
-        state = {"version": self._version, **page_state(self._model)}
+        state = {"version": self._version, **page_state(self._host.model)}
         return web.json_response(state, headers=HEADERS)
 
 
@@ -194,21 +160,6 @@ async def _asked(request: web.Request) -> dict[str, Any]:
     if not isinstance(asked, dict):
         raise web.HTTPBadRequest(text="expected a JSON object\n")
     return asked
-
-
-def _answer(bot: Strategy, question: Question) -> Any:
-    """Return the bot's answer, or that of the last resort if the bot has none."""
-    try:
-        return ask_strategy(bot, question)
-    except StrategyFailedError as error:
-        _log.warning("the bot has no answer", reason=str(error))
-        return last_resort_answer(question)
-
-
-def _warm_up(bot: Strategy, rules: Ruleset) -> None:
-    """Ask the bot about the first decisions of a game, as its very first start compiles what it needs."""
-    for state in first_decisions(rules):
-        _answer(bot, question_of(state))
 
 
 def page_state(model: TableModel) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from fibsbot.games import load_ruleset
 from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.hosts import BotHost
 from fibsbot.table.page_server import TablePage
 from tests.browser import chromium, requires_chromium
 from tests.patience import SOON
@@ -21,7 +22,9 @@ ORDER = ("done", "move", "roll", "take", "accept", "next")
 def new_page(ended: list[BotMatch]) -> TablePage:
     rules = load_ruleset("backgammon")
     model = BotMatch(rules, rules.laws, 1, ("you", "bot"), Random(1))
-    return TablePage(model, load("pips"), 0, ended.append)
+    host = BotHost(model, load("pips"))
+    host.listen(lambda: ended.append(model))
+    return TablePage(host, 0)
 
 
 async def test_only_this_machine_and_who_knows_the_token_may_ask() -> None:

@@ -1,0 +1,133 @@
+"""What brings a table to life between its model and its faces: who answers, and who is told that something changed."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.strategies.base import Strategy
+from fibsbot.strategies.questions import (
+    Question,
+    StrategyAnswer,
+    StrategyFailedError,
+    ask_strategy,
+    first_decisions,
+    last_resort_answer,
+    question_of,
+)
+from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.model import Action, Preference, TableModel
+
+_log = structlog.get_logger(__name__)
+
+
+class TableHost(ABC):
+    """A person's table: the model, the inputs of its faces, and whoever else takes part."""
+
+    def __init__(self) -> None:
+        """Begin with nobody who listens."""
+        self._listeners: list[Callable[[], None]] = []
+
+    @property
+    @abstractmethod
+    def model(self) -> TableModel | None:
+        """The match at the table; None while there is none."""
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call `listener` in the event loop whenever something has changed."""
+        self._listeners.append(listener)
+
+    def tell(self) -> None:
+        """Say that something has changed."""
+        for listener in self._listeners:
+            listener()
+
+    def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
+        """Do what the person asks; return whether it may be done now."""
+        done = self.model is not None and self.model.act(action, numbers)
+        if done:
+            self.changed()
+        return done
+
+    def prefer(self, preference: Preference, *, wanted: bool) -> None:
+        """Leave something to the table, or take it back."""
+        if self.model is not None:
+            self.model.prefer(preference, wanted=wanted)
+            self.changed()
+
+    @abstractmethod
+    def changed(self) -> None:
+        """Tell who listens after an input, and let the others go on."""
+
+    @abstractmethod
+    async def start(self) -> None:
+        """Begin; called once, in the event loop."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """End; what is being waited for is given up."""
+
+
+class BotHost(TableHost):
+    """A match against a strategy, which thinks in a thread."""
+
+    def __init__(self, match: BotMatch, bot: Strategy) -> None:
+        """Let `bot` play seat B of the match."""
+        super().__init__()
+        self.match = match
+        self._bot = bot
+        self._playing: asyncio.Task[None] | None = None
+        self._warming: asyncio.Task[None] | None = None
+
+    @property
+    def model(self) -> BotMatch:
+        """The match."""
+        return self.match
+
+    async def start(self) -> None:
+        """Warm the bot up, and let it play if it begins."""
+        self._warming = asyncio.create_task(asyncio.to_thread(_warm_up, self._bot, self.match.state.rules))
+        self._let_bot_play()
+
+    async def close(self) -> None:
+        """Stop; a bot that thinks is not waited for."""
+        if self._playing:
+            self._playing.cancel()
+
+    def changed(self) -> None:
+        """Tell who listens, and let the bot decide."""
+        self.tell()
+        self._let_bot_play()
+
+    def _let_bot_play(self) -> None:
+        """Let the bot think, unless it does or has nothing to decide."""
+        if self.match.question is not None and (self._playing is None or self._playing.done()):
+            self._playing = asyncio.create_task(self._play())
+
+    async def _play(self) -> None:
+        """Let the bot decide until the person has to."""
+        while (question := self.match.question) is not None:
+            answer = await asyncio.to_thread(answer_of, self._bot, question)
+            if answer is None:
+                return
+            self.match.answer(answer)
+            self.tell()
+
+
+def answer_of(bot: Strategy, question: Question) -> StrategyAnswer | None:
+    """Return the bot's answer, or that of the last resort if the bot has none; None to a question without sense."""
+    try:
+        return ask_strategy(bot, question)
+    except StrategyFailedError as error:
+        _log.warning("the bot has no answer", reason=str(error))
+        return last_resort_answer(question)
+
+
+def _warm_up(bot: Strategy, rules: Ruleset) -> None:
+    """Ask the bot about the first decisions of a game, as its very first start compiles what it needs."""
+    for state in first_decisions(rules):
+        answer_of(bot, question_of(state))
