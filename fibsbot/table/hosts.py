@@ -66,6 +66,12 @@ class TableHost(ABC):
             self.changed()
         return done
 
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play as people write it. Raises PlayError or RollFirstError, as the model does."""
+        if self.model is not None:
+            self.model.type_play(text)
+            self.changed()
+
     def prefer(self, preference: Preference, *, wanted: bool) -> None:
         """Leave something to the table, or take it back."""
         if self.model is not None:
