@@ -58,6 +58,12 @@ _CUBE_ACTIONS: Final = {
     Action.PASS: CubeAction.PASS,
     Action.BEAVER: CubeAction.BEAVER,
 }
+_CUBE_WORDS: Final = {
+    CubeAction.DOUBLE: "doubles to {}",
+    CubeAction.TAKE: "takes",
+    CubeAction.PASS: "passes",
+    CubeAction.BEAVER: "redoubles at once",
+}
 
 
 class BotMatch(TableModel):
@@ -75,6 +81,7 @@ class BotMatch(TableModel):
     def _begin(self, state: GameState) -> None:
         self._start = self.state = state
         self._entries: list[Entry] = []
+        self.sheet, self.last_play = [], None
         self._thrown: Numbers | None = None
         """The dice of a roll whose play is not recorded yet."""
         self._go_on()
@@ -116,6 +123,7 @@ class BotMatch(TableModel):
             case Action.ACCEPT | Action.REJECT:
                 self._answer_resignation(accepted=action is Action.ACCEPT)
             case Action.RESIGN:
+                self.note(PERSON, f"resigns ({Level(number).name.lower()})")
                 self.take_over(resign(self.state, PERSON, Level(number)))
             case Action.REJECT_ROLL:
                 self._reject_roll(PERSON)
@@ -176,11 +184,12 @@ class BotMatch(TableModel):
             self._thrown, self.state = dice, rolled
             self._go_on()
         else:
-            self.last = f"{self.names[seat]} rolled {'-'.join(map(str, dice))}"
+            self.note(seat, f"rolled {'-'.join(map(str, dice))}")
             self._add(Throw(seat=seat, dice=dice))
 
     def _make(self, seat: Seat, play: Play) -> None:
-        self.last = f"{self.names[seat]} {'-'.join(map(str, self.state.part.numbers))}: {format_play(play, self.state)}"
+        self.note(seat, format_play(play, self.state), "-".join(map(str, self.state.part.numbers)))
+        self.last_play = self.state, play
         made = Continuation(seat=seat, play=play)
         after = apply(self.state, made)
         self._entries.append(made if self._thrown is None else Throw(seat=seat, dice=self._thrown, play=play))
@@ -188,6 +197,7 @@ class BotMatch(TableModel):
         self._go_on()
 
     def _reject_roll(self, seat: Seat) -> None:
+        self.note(seat, "rejects the roll")
         self.state = reject_roll(self.state, seat)
         self._entries.append(RejectedRoll(seat=seat, dice=self._thrown or ()))
         self._thrown = None
@@ -197,6 +207,7 @@ class BotMatch(TableModel):
         offer = self.state.resignation
         if offer is None:
             raise RuleError("nobody wants to resign")
+        self.note(offer.seat.other, "accepts the resignation" if accepted else "rejects the resignation")
         self.state = (accept_resignation if accepted else reject_resignation)(self.state, offer.seat.other)
         if accepted and self._thrown is not None:
             self._entries.append(Throw(seat=self.state.turn, dice=self._thrown))
@@ -204,6 +215,10 @@ class BotMatch(TableModel):
         self._go_on()
 
     def _add(self, entry: Entry) -> None:
+        if isinstance(entry, Cube):
+            self.note(entry.seat, _CUBE_WORDS[entry.action].format(2 * self.state.cube))
+        elif isinstance(entry, Named):
+            self.note(entry.seat, f"names {entry.number}")
         self.state = apply(self.state, entry)
         self._entries.append(entry)
         self._go_on()
