@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import structlog
 
@@ -36,6 +37,18 @@ class TableHost(ABC):
     @abstractmethod
     def model(self) -> TableModel | None:
         """The match at the table; None while there is none."""
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """What a page shows beside the match, in JSON types: by the name of the part, whose script shows it."""
+        return {}
+
+    def request(self, address: str, asked: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for subclasses
+        """Do what a part of a page asks at an address of its own; return whether it could be done.
+
+        Raises LookupError for an unknown address, ValueError with what was expected for an impossible request.
+        """
+        raise LookupError(address)
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` in the event loop whenever something has changed."""
