@@ -20,8 +20,14 @@ from fibsbot.notation.position_ids import (
 from fibsbot.notation.xgid import XGID_PREFIX, Xgid
 
 __all__ = [
-    *("NotationError", "Xgid", "bare_id"),
-    *("format_gnubg_id", "format_play", "parse_gnubg_id", "parse_play", "parse_state"),
+    "NotationError",
+    "Xgid",
+    "bare_id",
+    "format_gnubg_id",
+    "format_play",
+    "parse_gnubg_id",
+    "parse_play",
+    "parse_state",
 ]
 
 

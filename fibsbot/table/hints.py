@@ -15,8 +15,8 @@ from fibsbot.rules.game import choices
 from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.ruleset import Ruleset
-from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.base import Chances, Evaluator, PositionEvaluator
+from fibsbot.rules.state import GameState, Seat
+from fibsbot.strategies.base import Chances, DetailedEvaluator, Evaluator, PlayValue, PositionEvaluator
 from fibsbot.strategies.questions import first_decisions
 from fibsbot.table.model import Action
 from fibsbot.transcript import Answer, Decision, Entry, Named, Step
@@ -123,9 +123,8 @@ class Adviser:
     def _hint_for_play(self, game: GameState, state: MatchState, seat: Seat) -> Hint:
         plays = state.plays or (Play(),)
         options = self._analyser.analyse(_decision(game, state, seat, plays[0])).options[:CHOICES_SHOWN]
-        if not options:  # the only play
-            text = _decision(game, state, seat, plays[0]).text
-            return Hint((Choice(text, self._evaluator.value_plays(state, plays)[0], 0.0, plays[0]),))
+        if not options:
+            return self._hint_for_only_play(game, state, seat, plays[0])
         best = options[0].value.equity
         found = (
             Choice(
@@ -138,6 +137,14 @@ class Adviser:
             for option in options
         )
         return Hint(tuple(found), options[0].value.plies)
+
+    def _hint_for_only_play(self, game: GameState, state: MatchState, seat: Seat, play: Play) -> Hint:
+        if isinstance(self._evaluator, DetailedEvaluator):
+            value = self._evaluator.compare_plays(state, [play], play)[0]
+        else:
+            value = PlayValue(self._evaluator.value_plays(state, [play])[0])
+        text = _decision(game, state, seat, play).text
+        return Hint((Choice(text, value.equity, 0.0, play, value.chances),), value.plies)
 
     def _hint_to_roll(self, state: MatchState) -> Hint:
         if isinstance(self._evaluator, PositionEvaluator):
@@ -177,17 +184,16 @@ def answer_to_judge(
 
     `play` is the play that is being made. A roll is judged where a double is allowed.
     """
-    match action, tuple(numbers):
-        case Action.DONE, ():
-            return play
-        case Action.ROLL, () if game.stage is Stage.ROLL and refusal_to_double(game, seat):
-            return None
-        case (Action.ROLL | Action.DOUBLE | Action.TAKE | Action.PASS | Action.BEAVER), ():
-            return _CUBE_ACTIONS[action]
-        case (Action.ACCEPT | Action.REJECT), ():
-            return action is Action.ACCEPT
-        case Action.NAME, (number,) if number in choices(game):
-            return Named(seat=seat, number=number)
-        case Action.RESIGN, (level,) if level in set(Level):
-            return Level(level)
-    return None
+    answer: Answer | None = None
+    match tuple(numbers):
+        case () if action is Action.DONE:
+            answer = play
+        case () if action in _CUBE_ACTIONS and not (action is Action.ROLL and refusal_to_double(game, seat)):
+            answer = _CUBE_ACTIONS[action]
+        case () if action in {Action.ACCEPT, Action.REJECT}:
+            answer = action is Action.ACCEPT
+        case (number,) if action is Action.NAME and number in choices(game):
+            answer = Named(seat=seat, number=number)
+        case (level,) if action is Action.RESIGN and level in set(Level):
+            answer = Level(level)
+    return answer

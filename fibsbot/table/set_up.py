@@ -36,7 +36,7 @@ class SetUp:
     """A position as a person sets it up; the person has seat A."""
 
     board: str
-    """Both rows as `games.sides_text` writes them, that of the person first: `24:2 13:5 8:3 6:5 / 24:2 13:5 8:3 6:5`."""
+    """Both rows as `games.sides_text` writes them, the person's first: `24:2 13:5 8:3 6:5 / 24:2 13:5 8:3 6:5`."""
     turn: Seat = Seat.A
     dice: tuple[int, ...] = ()
     """Those that are to be played; none before the roll."""
@@ -51,24 +51,12 @@ class SetUp:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> SetUp:
         """Read the values that a page sends, by the names of the fields; seats are 0 and 1. Raises SetUpError."""
-        known = dict(values)
-        for name in known:
-            if name not in _KINDS:
-                raise SetUpError(f"expected {', '.join(_KINDS)}, got {name[:40]!r}")
-        for name, kind in _KINDS.items():
-            if type(known.get(name, kind())) is not kind and not (name == "owner" and known[name] is None):
-                raise SetUpError(f"expected {name} as {_IN_WORDS[kind]}, got {str(known[name])[:40]!r}")
-        for name in ("dice", "scores"):
-            if not all(type(number) is int for number in known.get(name, ())):
-                raise SetUpError(f"expected {name} as whole numbers, got {str(known[name])[:40]!r}")
-        if len(known.get("scores", "AB")) != len(Seat):
-            raise SetUpError(f"expected two scores, got {len(known['scores'])}")
-        for name in ("turn", "owner"):
-            if known.get(name) is not None:
-                if known[name] not in set(Seat):
-                    raise SetUpError(f"expected {name} 0 or 1, got {known[name]}")
-                known[name] = Seat(known[name])
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in known.items()})
+        if unknown := set(values) - set(_KINDS):
+            raise SetUpError(f"expected {', '.join(_KINDS)}, got {min(unknown)[:40]!r}")
+        known = {name: _checked_value(name, value) for name, value in values.items()}
+        if "board" not in known:
+            raise SetUpError("expected a board, got none")
+        return cls(**known)
 
     @classmethod
     def of(cls, game: GameState) -> SetUp:
@@ -120,15 +108,37 @@ class SetUp:
 
 _KINDS: Final[Mapping[str, type]] = {
     "board": str,
-    "turn": int,
+    "turn": Seat,
     "dice": list,
     "cube": int,
-    "owner": int,
+    "owner": Seat,
     "length": int,
     "scores": list,
     "crawford": bool,
 }
-_IN_WORDS: Final = {str: "text", int: "a whole number", list: "a row of numbers", bool: "true or false"}
+_IN_WORDS: Final = {
+    str: "text",
+    int: "a whole number",
+    list: "a row of whole numbers",
+    bool: "true or false",
+    Seat: "0 (you) or 1 (the bot)",
+}
+
+
+def _checked_value(name: str, value: Any) -> Any:
+    """Return the value of a field as `SetUp` has it. Raises SetUpError."""
+    kind = _KINDS[name]
+    if name == "owner" and value is None:
+        return None
+    right = {
+        Seat: type(value) is int and value in set(Seat),
+        list: isinstance(value, list) and all(type(number) is int for number in value),
+    }.get(kind, type(value) is kind)
+    if not right:
+        raise SetUpError(f"expected {name} as {_IN_WORDS[kind]}, got {str(value)[:40]!r}")
+    if name == "scores" and len(value) != len(Seat):
+        raise SetUpError(f"expected two scores, got {len(value)}")
+    return Seat(value) if kind is Seat else tuple(value) if kind is list else value
 
 
 def _with_bar(sides: Sides, rules: Ruleset) -> Sides:
