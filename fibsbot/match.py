@@ -17,7 +17,8 @@ from fibsbot.rules import general_plays
 from fibsbot.rules.backgammon import BACKGAMMON, Board, sides_of
 from fibsbot.rules.dice import PIPS_PER_ROLL, ROLL_WAYS, ROLLS, Dice
 from fibsbot.rules.errors import RollFirstError
-from fibsbot.rules.game import choices
+from fibsbot.rules.game import choices, resign
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.permissions import may_reject_roll, redoubles_left
 from fibsbot.rules.plays import check_play, has_choice, legal_plays, resulting_positions
 from fibsbot.rules.ruleset import Part, Ruleset, Turn
@@ -61,6 +62,10 @@ _PHASES: Final = {
     Stage.DOUBLED: Phase.DOUBLED,
     Stage.NAME: Phase.NAME,
 }
+
+
+_STAGES: Final = {phase: stage for stage, phase in _PHASES.items()} | {Phase.RESIGNED: Stage.ROLL}
+"""The stage of each phase; a resignation is taken to have been offered before a roll."""
 
 
 class CubeAction(enum.Enum):
@@ -238,6 +243,49 @@ class MatchState:
         results = general_plays.resulting_boards(self.rules, board, self.part)
         known: dict[Play, Board] = {Play(steps): after for after, steps in results.items()}
         return [known[play] if play in known else self.board_after(play) for play in plays]
+
+    def game(self, seat: Seat) -> GameState:
+        """Return a game in which a player has this decision, the reverse of `of`.
+
+        What a decision does not show is as usual: turns played are not counted, and no first roll may be rejected.
+        """
+        doubled, redoubled = self.phase is Phase.DOUBLED, int(self.phase is Phase.DOUBLED and bool(self.redoubled))
+        on_turn = bool(redoubled) if doubled else self.on_turn
+        turn = seat if on_turn else seat.other
+        laws = Laws(
+            "",
+            cube=not self.cubeless,
+            cube_limit=self.cube_limit,
+            crawford=True,
+            jacoby=self.jacoby,
+            redoubles=self.redoubles + redoubled,
+            gammon=self.gammon,
+            triple=self.triple,
+            point_game=self.point_game,
+        )
+        game = GameState(
+            laws=laws,
+            length=self.length,
+            scores=self.score if seat is Seat.A else self.score[::-1],
+            crawford=self.crawford,
+            post_crawford=self.post_crawford,
+            board=self.board if on_turn else self.board.swapped(),
+            turn=turn,
+            stage=_STAGES[self.phase],
+            dice=self.dice,
+            cube=self.cube,
+            owner={Owner.CENTRED: None, Owner.PLAYER: seat, Owner.OPPONENT: seat.other}[self.owner],
+            offered=2 * self.cube if doubled else 0,
+            answering=seat if doubled else None,
+            redoubles=redoubled,
+            rules=self.rules,
+            todo=self.todo,
+            naming=self.naming,
+            namer=seat if self.phase is Phase.NAME else None,
+            passed=self.passed,
+            throws=self.throws,
+        )
+        return resign(game, seat.other, Level(self.resignation)) if self.resignation else game
 
     @property
     def away(self) -> tuple[int, int]:
