@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import click
 
-from fibsbot import __version__
 from fibsbot.engine import EngineUnavailableError
 from fibsbot.redaction import redact
 from fibsbot.text import describe_error, one_line
+from fibsbot.version import __version__
 
 if TYPE_CHECKING:
     from fibsbot.workers.pool import PoolProgress

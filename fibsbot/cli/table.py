@@ -18,7 +18,7 @@ from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.rules.backgammon import is_backgammon
 
 if TYPE_CHECKING:
-    from fibsbot.table.model import TableModel
+    from fibsbot.table.bot_match import BotMatch
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
@@ -50,36 +50,43 @@ def table(game: str, length: int, level: str, port: int, output: Path, *, no_bro
     import asyncio  # noqa: PLC0415 - slow to import
 
     from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
-    from fibsbot.table.model import TableModel  # noqa: PLC0415
+    from fibsbot.table.bot_match import BotMatch  # noqa: PLC0415
 
-    model = TableModel(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom())
-    path = output / f"{model.transcript.started:%Y%m%d-%H%M%S}-{rules.name}.json"
+    match = BotMatch(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom())
+    path = output / f"{match.transcript.started:%Y%m%d-%H%M%S}-{rules.name}.json"
     with os_errors_as(UserError, f"cannot make the folder {output}"):
         output.mkdir(parents=True, exist_ok=True)
     try:
-        asyncio.run(_serve(model, load(LEVELS[level]), port, path, browse=not no_browser))
+        asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
 
-async def _serve(model: TableModel, bot: Any, port: int, path: Path, *, browse: bool) -> None:
+async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bool) -> None:
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
 
-    from fibsbot.table.page_server import TablePage  # noqa: PLC0415 - loads aiohttp
+    from fibsbot.table.hosts import BotHost  # noqa: PLC0415
+    from fibsbot.table.page_server import PageServer  # noqa: PLC0415 - loads aiohttp
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    page = TablePage(model, bot, port, MatchFile(path).write)
-    await page.start()
+    host, file = BotHost(match, bot), MatchFile(path)
+    host.listen(lambda: file.write(match))
+    server = PageServer(port)
+    page = server.add(host)
+    await server.start()
     try:
-        click.echo(f"{page.address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
+        await host.start()
+        address = server.address(page)
+        click.echo(f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
         if browse and not take_early_signals():
-            await asyncio.to_thread(webbrowser.open, page.address)
+            await asyncio.to_thread(webbrowser.open, address)
         await stop.wait()
     finally:
-        await page.close()
+        await host.close()
+        await server.close()
 
 
 @define
@@ -90,11 +97,11 @@ class MatchFile:
     _entries: int = 0
     """What it has of the match."""
 
-    def write(self, model: TableModel) -> None:
+    def write(self, match: BotMatch) -> None:
         """Write what has been played since the last time."""
         from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - loads cattrs
 
-        transcript = model.transcript
+        transcript = match.transcript
         entries = sum(len(game.entries) for game in transcript.games)
         if entries == self._entries:
             return

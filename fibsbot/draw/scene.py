@@ -5,6 +5,7 @@ Boards as text and as SVG are drawn from it; what an SVG says in words is in `ca
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -50,6 +51,8 @@ class ViewOptions:
     """Whether points are always numbered as the side below counts them."""
     board_only: bool = False
     """Whether names, scores and pip counts are left out."""
+    narrow: bool = False
+    """Whether points are short, so that the board fits a telephone on which it is turned by a quarter."""
     width: int | None = None
     """Width in pixels that the picture asks for."""
 
@@ -70,6 +73,8 @@ class DrawnSide:
     pinned: frozenset[int] = frozenset()
     """Points with a checker that lies under the other side's."""
     dice: tuple[int, ...] | None = None
+    dice_played: frozenset[int] = frozenset()
+    """Which of the dice have been played, from 0."""
     on_turn: bool = False
     """Whether this side has to act."""
     doubles: int = 0
@@ -224,10 +229,13 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     dark: bool = True,
     play: Play | None = None,
     last: Step | None = None,
+    dice_played: Collection[int] = (),
 ) -> Scene:
     """Return the scene of a game with a seat below, and of a play if given, or of the last one."""
     shown_names = names_of_game(names)
-    below, above = (_side(game, one, shown_names[one], dark=dark is (one is seat)) for one in (seat, seat.other))
+    below, above = (
+        _side(game, one, shown_names[one], dice_played, dark=dark is (one is seat)) for one in (seat, seat.other)
+    )
     before = game
     if play is None and last is not None and (played := last_play(last)):
         before, play = played
@@ -249,7 +257,7 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     )
 
 
-def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
+def _side(game: GameState, seat: Seat, name: str, dice_played: Collection[int], *, dark: bool) -> DrawnSide:
     checkers, resignation = game.sides_for(seat).own, game.resignation
     return DrawnSide(
         name,
@@ -258,6 +266,7 @@ def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
         _row(game.rules, checkers),
         _pinned(checkers),
         dice=game.dice if game.turn is seat and game.stage in {Stage.MOVE, Stage.NAME} else None,
+        dice_played=frozenset(dice_played),
         on_turn=game.decides is seat,
         doubles=game.offered if game.stage is Stage.DOUBLED and game.answering is seat.other else 0,
         resigns=int(resignation.level) if resignation and resignation.seat is seat else 0,

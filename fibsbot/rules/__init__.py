@@ -11,6 +11,7 @@
     plays.py          the same as general_plays.py for these games, much faster
     state.py          one game of any ruleset in a match as an immutable value
     game.py           the actions that change it: rolls, plays, doubles, resignations, the next game
+    game_plays.py     the legal plays in it, and those that a player may leave to the program
     permissions.py    what is allowed just now
     turns.py          what follows in a turn, and how a game ends
     errors.py         the errors of illegal plays and actions

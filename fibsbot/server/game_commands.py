@@ -14,7 +14,8 @@ from fibs_protocol.messages import Refusal
 from fibs_protocol.words import UNLIMITED, YOU, Toggle
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError, RuleError
-from fibsbot.rules.laws import Level
+from fibsbot.rules.game_plays import greedy_play
+from fibsbot.rules.laws import REDOUBLE_NAMES, Level
 from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.server import game_flow
@@ -24,7 +25,6 @@ from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
 
-REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
 """The names of the first, second and third instant redouble."""
 
 
@@ -224,7 +224,7 @@ def off(world: World, user: User, command: c.Off) -> None:  # noqa: ARG001 - as 
     check_turn(match, seat, m.NotYourTurn())
     if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
-    play = game_flow.greedy_play(match.state)
+    play = greedy_play(match.state)
     if play is None:
         raise CommandError(m.OffNotPossible())
     game_flow.bear_off(world, match, play)

@@ -19,9 +19,9 @@ from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message
 from fibs_protocol.words import UNLIMITED, YOU, TableNaming, Toggle
 from fibsbot.match import Dice
-from fibsbot.position import OFF, Play
-from fibsbot.rules import game, general_plays, plays
-from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.position import Play
+from fibsbot.rules import game
+from fibsbot.rules.game_plays import greedy_play, most_moves, only_play
 from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.ruleset import Numbers
 from fibsbot.rules.state import Ending, GameState, Naming, Seat, Stage
@@ -31,42 +31,6 @@ from fibsbot.server.users import ServerMatch, update_laws
 from fibsbot.server.world import World
 
 NAMINGS: Final = {Naming.DOUBLE: TableNaming.DOUBLE, Naming.POINT: TableNaming.POINT}
-
-
-# -- plays that the server makes ------------------------------------------------------------------------------------
-
-
-def legal_plays(state: GameState) -> tuple[Play, ...]:
-    """Return the legal plays of a roll of backgammon, or of a part of a turn, one for each board they lead to."""
-    if state.rules is BACKGAMMON:
-        return plays.legal_plays(state.position, state.dice or (0, 0))
-    return general_plays.legal_plays(state.rules, state.sides, state.part)
-
-
-def most_moves(state: GameState) -> int:
-    """Return how many checkers the player who has rolled can move."""
-    if state.rules is BACKGAMMON:
-        return plays.most_moves(state.position.points, state.dice or (0, 0))
-    return max(map(len, legal_plays(state)), default=0)
-
-
-def greedy_play(state: GameState) -> Play | None:
-    """Return the play that bears off a checker with every number; None if there is none.
-
-    If fewer checkers are left than numbers, bearing all of them off is enough.
-    """
-    numbers, own = len(state.part.numbers), state.sides.own
-    for play in legal_plays(state):
-        borne_off = bool(play.moves) and all(move.target == OFF for move in play.moves)
-        if borne_off and (len(play) == numbers or own.row[OFF] + len(play) == own.checkers):
-            return play
-    return None
-
-
-def only_play(state: GameState) -> Play | None:
-    """Return the play if all legal plays lead to the same board, else None."""
-    found = legal_plays(state)
-    return found[0] if len(found) == 1 else None
 
 
 # -- the start ------------------------------------------------------------------------------------------------------

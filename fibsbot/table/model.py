@@ -1,66 +1,29 @@
-"""The table of a match between a person (seat A) and a bot (seat B): what may be done, and what an input means.
+"""A person's side of a match: what is shown, what may be done now, and what an input means, in every game.
 
-It does no input or output and knows no rule: `rules` says what is legal.
+It does no input or output and knows no rule: `rules` says what is legal. A face (a page, a terminal) shows it and
+passes inputs on; a match against the bot (`bot_match.py`) or on a server carries out what is decided.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import enum
-from collections.abc import Callable, Sequence
-from functools import partial
-from random import Random
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from attrs import frozen
+
 from fibsbot.fast_evolve import fast_evolve
-from fibsbot.match import CubeAction, MatchState
-from fibsbot.notation.play_notation import format_play
+from fibsbot.notation.play_notation import parse_play
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import board_of
-from fibsbot.rules.errors import RuleError
-from fibsbot.rules.game import (
-    accept_resignation,
-    choices,
-    next_game,
-    reject_resignation,
-    reject_roll,
-    resign,
-    roll_opening,
-    start_match,
-)
-from fibsbot.rules.laws import AutomaticRaise, Laws, Level
+from fibsbot.rules.errors import RollFirstError
+from fibsbot.rules.game import choices
+from fibsbot.rules.game_plays import greedy_play, most_moves, only_play
+from fibsbot.rules.laws import Level
 from fibsbot.rules.partial_plays import NumberMove, PartialPlay
 from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
-from fibsbot.rules.ruleset import Numbers, Opening, Ruleset
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.strategies.base import CubeAnswer, PlayAnswer
-from fibsbot.strategies.questions import (
-    AcceptAnswer,
-    NameAnswer,
-    Question,
-    RejectRollAnswer,
-    RollQuestion,
-    StrategyAnswer,
-    question_of,
-)
-from fibsbot.transcript import (
-    Contest,
-    Continuation,
-    Cube,
-    Entry,
-    Game,
-    Named,
-    Player,
-    RejectedRoll,
-    Resign,
-    Throw,
-    Transcript,
-    apply,
-)
-from fibsbot.transcript.model import after_roll
-
-PERSON: Final = Seat.A
-BOT: Final = Seat.B
 
 
 class Action(enum.Enum):
@@ -79,61 +42,98 @@ class Action(enum.Enum):
     NAME = "name"
     """With the number."""
     MOVE = "move"
-    """With the source, by the left die or the next that can move it, or with source and target."""
+    """With the source, by the left die or the next that can move it, or with source and target, see `ways`."""
     SWAP = "swap"
     """Swap the dice."""
     UNDO = "undo"
+    """Take the last move of the play back."""
     DONE = "done"
+    """Pick up the dice: only now is the play made."""
     NEXT = "next"
     """Begin the next game."""
-    AUTO_ROLL = "auto-roll"
-    """Switch automatic rolls on or off."""
 
 
-_CUBE_ACTIONS: Final = {
-    Action.DOUBLE: CubeAction.DOUBLE,
-    Action.TAKE: CubeAction.TAKE,
-    Action.PASS: CubeAction.PASS,
-    Action.BEAVER: CubeAction.BEAVER,
-}
+class Preference(enum.Enum):
+    """What a person may leave to the table; switched by `TableModel.prefer`."""
+
+    ROLL = "roll"
+    """Roll where no double is possible or wanted."""
+    FORCED = "forced"
+    """Make a play that is the only legal one, and end a turn without any."""
+    GREEDY = "greedy"
+    """Bear off with every number where that is possible."""
 
 
-class TableModel:
-    """A match as it is played."""
+IN_PLAY: Final = frozenset({Action.MOVE, Action.SWAP, Action.UNDO})
+"""The actions that change the play being made, and nothing else: nobody hears of them."""
 
-    def __init__(self, rules: Ruleset, laws: Laws, length: int, names: tuple[str, str], dice: Random) -> None:
-        """Begin a match of `length` points; `names` are those of the person and of the bot."""
+
+@frozen
+class SheetEntry:
+    """A line of the score sheet of the current game."""
+
+    seat: Seat
+    """Who did it."""
+    text: str
+    """What was done: a play in the usual notation, or words."""
+    dice: str = ""
+    """The numbers that were played, such as `3-1`; empty for what is no play."""
+
+
+class TableModel(ABC):
+    """A match as the person at `seat` sees and plays it; subclasses carry out what is decided."""
+
+    def __init__(self, names: tuple[str, str], seat: Seat, state: GameState) -> None:
+        """Sit down at a match; `names` are those of seats A and B."""
         self.names = names
-        self.auto_roll = False
+        self.seat = seat
+        self.state = state
+        self.preferences: set[Preference] = set()
         self.last = ""
-        """What was played last, in words."""
-        self._dice = dice
-        self._started = dt.datetime.now(dt.UTC)
-        self._games: list[Game] = []
-        self._begin(start_match(laws, length, rules=rules))
-
-    def _begin(self, state: GameState) -> None:
-        self._start = self.state = state
-        self._entries: list[Entry] = []
-        self._thrown: Numbers | None = None
-        """The dice of a roll whose play is not recorded yet."""
-        self._play: PartialPlay | None = None
+        """What was done last, in words."""
+        self.sheet: list[SheetEntry] = []
+        """What was done in the current game."""
+        self.last_play: tuple[GameState, Play] | None = None
+        """The last play of the current game, and the game in which it was made."""
+        self.play: PartialPlay | None = None
+        """The play that the person is making; None while there is none to make."""
         self._swapped = False
-        self._go_on()
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
     @property
+    def opponent(self) -> str:
+        """The name of the person's opponent."""
+        return self.names[self.seat.other]
+
+    @property
     def shown(self) -> GameState:
         """The game with the moves that the person has made so far, and the dice in the person's order."""
-        if self._play is None:
+        if self.play is None:
             return self.state
         dice = self.state.dice
         return fast_evolve(
             self.state,
-            board=board_of(self.state.rules, self._play.board),
+            board=board_of(self.state.rules, self.play.board),
             dice=dice[::-1] if dice and self._swapped else dice,
         )
+
+    @property
+    def dice_played(self) -> tuple[int, ...]:
+        """Which of the dice that are shown have been played, from 0; a double is played twice with each die."""
+        dice = self.shown.dice or ()
+        if self.play is None or not self.play.moves:
+            return ()
+        if len(set(dice)) == 1:
+            left = -(-len(self.play.left) * len(dice) // len(self.play.part.numbers))
+            return tuple(range(left, len(dice)))
+        left_over, played = list(self.play.left), []
+        for index, die in enumerate(dice):
+            if die in left_over:
+                left_over.remove(die)
+            else:
+                played.append(index)
+        return () if left_over else tuple(played)
 
     @property
     def match_over(self) -> bool:
@@ -141,48 +141,65 @@ class TableModel:
         return match_winner(self.state) is not None
 
     @property
-    def transcript(self) -> Transcript:
-        """The match as far as it is played."""
-        return Transcript(
-            players=(Player(self.names[PERSON]), Player(self.names[BOT])),
-            length=self.state.length,
-            games=(*self._games, self._game),
-            user=PERSON,
-            site="table",
-            started=self._started,
-        )
+    @abstractmethod
+    def waiting(self) -> bool:
+        """Whether somebody else has to do something: the bot, the opponent, the server."""
 
     @property
-    def _game(self) -> Game:
-        """The current game."""
-        return Game(len(self._games) + 1, self._start, tuple(self._entries), self.state.result)
+    def sentence(self) -> str:
+        """Whose turn it is and what is to be decided, or how it ended."""
+        state = self.state
+        if state.stage is Stage.OVER:
+            won = f"{self.names[state.result.winner]} won {state.result.points}" if state.result else "nobody won"
+            score = f"{state.scores[0]}-{state.scores[1]}"
+            return f"{'The match is over' if self.match_over else 'The game is over'}: {won}; {score}."
+        return self.waiting_sentence if self.waiting else self._what_to_decide()
+
+    @property
+    def waiting_sentence(self) -> str:
+        """Whom the table waits for."""
+        return f"Waiting for {self.opponent}."
+
+    def _what_to_decide(self) -> str:
+        state = self.state
+        if state.resignation:
+            return f"{self.opponent} offers to resign."
+        if state.stage is Stage.DOUBLED:
+            return f"{self.opponent} {'redoubles' if state.redoubles else 'doubles'} to {state.offered}."
+        if state.stage is Stage.NAME and state.naming:
+            return f"Name {state.naming.value}."
+        if state.stage is not Stage.MOVE:
+            return "Your turn."
+        if self.moves:
+            return "Your move."
+        return "Done?" if Action.UNDO in self.actions else "You cannot move."
 
     # -- what may be done ---------------------------------------------------------------------------------------
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """What the person may do now."""
-        return (*self._actions_now(), Action.AUTO_ROLL)
-
-    def _actions_now(self) -> list[Action]:
-        """Return what the game lets the person do now."""
         state = self.state
         if state.stage is Stage.OVER:
-            return [] if self.match_over else [Action.NEXT]
-        if state.decides is not PERSON:
-            return []
+            return () if self.match_over else (Action.NEXT,)
+        if self.waiting or state.decides is not self.seat:
+            return ()
         if state.resignation:
-            return [Action.ACCEPT, Action.REJECT]
+            return Action.ACCEPT, Action.REJECT
         possible = {
-            Stage.ROLL: {Action.ROLL: True, Action.DOUBLE: not refusal_to_double(state, PERSON), Action.RESIGN: True},
+            Stage.ROLL: {
+                Action.ROLL: True,
+                Action.DOUBLE: not refusal_to_double(state, self.seat),
+                Action.RESIGN: True,
+            },
             Stage.DOUBLED: {Action.TAKE: True, Action.PASS: True, Action.BEAVER: not refusal_to_redouble(state)},
             Stage.NAME: {Action.NAME: True},
             Stage.MOVE: self._actions_in_play(),
         }[state.stage]
-        return [action for action, allowed in possible.items() if allowed]
+        return tuple(action for action, allowed in possible.items() if allowed)
 
     def _actions_in_play(self) -> dict[Action, bool]:
-        play = self._play
+        play = self.play
         if play is None:
             return {}
         return {
@@ -197,14 +214,37 @@ class TableModel:
     @property
     def moves(self) -> tuple[NumberMove, ...]:
         """The moves that the person may make next, those by the left die first."""
-        if self._play is None:
-            return ()
-        return tuple(sorted(self._play.following, key=lambda made: made.number, reverse=not self._swapped))
+        return () if self.play is None else self._by_left_die(self.play)
+
+    def _by_left_die(self, play: PartialPlay) -> tuple[NumberMove, ...]:
+        return tuple(sorted(play.following, key=lambda made: made.number, reverse=not self._swapped))
+
+    @property
+    def ways(self) -> Mapping[tuple[int, int], tuple[NumberMove, ...]]:
+        """By source and target, the fewest moves by which one checker gets there, those by the left die first."""
+        found: dict[tuple[int, int], tuple[NumberMove, ...]] = {}
+        if self.play is None:
+            return found
+        begun = [(made.move.source, (made,), self.play.after(made)) for made in self.moves]
+        while begun:
+            longer = []
+            for source, way, play in begun:
+                at = way[-1].move.target
+                if found.setdefault((source, at), way) is way and not play.ended:
+                    following = (made for made in self._by_left_die(play) if made.move.source == at)
+                    longer += [(source, (*way, made), play.after(made)) for made in following]
+            begun = longer
+        return found
 
     @property
     def names_offered(self) -> tuple[int, ...]:
         """The doubles or points that the person may name."""
-        return choices(self.state) if self.state.namer is PERSON else ()
+        return choices(self.state) if self.state.namer is self.seat else ()
+
+    def note(self, seat: Seat, text: str, dice: str = "") -> None:
+        """Note in the score sheet what a player has done."""
+        self.sheet.append(SheetEntry(seat, text, dice))
+        self.last = f"{self.names[seat]} {dice}: {text}" if dice else f"{self.names[seat]} {text}"
 
     # -- inputs -------------------------------------------------------------------------------------------------
 
@@ -212,48 +252,52 @@ class TableModel:
         """Do what the person asks; return False, and change nothing, if it may not be done now."""
         if action not in self.actions:
             return False
+        if action in IN_PLAY:
+            return self._change_play(action, tuple(numbers))
         match action, tuple(numbers):
+            case Action.DONE, () if self.play is not None:
+                self.make_play(self.play.play)
             case Action.RESIGN, (level,) if level in set(Level):
-                self.state, self._play = resign(self.state, PERSON, Level(level)), None
+                self.carry_out(action, level)
             case Action.NAME, (number,) if number in self.names_offered:
-                self._add(Named(seat=PERSON, number=number))
-            case _, () if action in _CUBE_ACTIONS:
-                self._add(Cube(seat=PERSON, action=_CUBE_ACTIONS[action]))
-            case _, () if simple := self._simple_action(action):
-                simple()
+                self.carry_out(action, number)
+            case (Action.RESIGN | Action.NAME, _) | (_, (_, *_)):
+                return False
             case _:
-                return self._change_play(action, tuple(numbers))
+                self.carry_out(action)
         return True
 
-    def _simple_action(self, action: Action) -> Callable[[], None] | None:
-        """Return what does an action that takes no number."""
-        simple: dict[Action, Callable[[], None]] = {
-            Action.ROLL: partial(self._roll, PERSON),
-            Action.ACCEPT: partial(self._answer_resignation, accepted=True),
-            Action.REJECT: partial(self._answer_resignation, accepted=False),
-            Action.REJECT_ROLL: partial(self._reject_roll, PERSON),
-            Action.DONE: self._done,
-            Action.NEXT: self._next_game,
-            Action.AUTO_ROLL: self._switch_auto_roll,
-        }
-        return simple.get(action)
+    @abstractmethod
+    def carry_out(self, action: Action, number: int = 0) -> None:
+        """Do what the person has decided and may do: anything but DONE and those of `IN_PLAY`."""
 
-    def _done(self) -> None:
-        if self._play is not None:
-            self._make(PERSON, self._play.play)
+    @abstractmethod
+    def make_play(self, play: Play) -> None:
+        """Make the person's play, which is legal."""
 
-    def _next_game(self) -> None:
-        self._games.append(self._game)
-        self._begin(next_game(self.state))
+    def prefer(self, preference: Preference, *, wanted: bool) -> None:
+        """Leave something to the table, or take it back; a play that has been begun stays as it is."""
+        if wanted:
+            self.preferences.add(preference)
+        else:
+            self.preferences.discard(preference)
+        if self.play is None or not self.play.moves:
+            self._decide_by_preference()
 
-    def _switch_auto_roll(self) -> None:
-        self.auto_roll = not self.auto_roll
-        if self._play is None:  # a play that has been begun stays as it is
-            self._go_on()
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play as people write it, `8/5 6/5`; it may still be undone until it is done.
+
+        Raises:
+            PlayError: the text is no play, or not a legal one; nothing has changed.
+            RollFirstError: there is nothing to play.
+        """
+        if self.play is None:
+            raise RollFirstError("there is nothing to play now")
+        self.play = PartialPlay.of(self.state).after_all(parse_play(text, self.state))
 
     def _change_play(self, action: Action, numbers: tuple[int, ...]) -> bool:
         """Change the play that the person is making; nothing of it is recorded before it is done."""
-        play = self._play
+        play = self.play
         if play is None:
             return False
         if action is Action.SWAP and not numbers:
@@ -263,119 +307,50 @@ class TableModel:
             again = PartialPlay.of(self.state)
             for made in play.moves[:-1]:
                 again = again.after(made)
-            self._play = again
+            self.play = again
             return True
-        if action is Action.MOVE and len(numbers) in {1, 2}:
-            source, target = numbers[0], numbers[1] if len(numbers) == 2 else None
-            fitting = (made for made in self.moves if made.move.source == source and target in {None, made.move.target})
-            ways = list(fitting)
-            if ways:
-                self._play = play.after(ways[0])
-                return True
-        return False
+        if action is not Action.MOVE:
+            return False
+        way: tuple[NumberMove, ...] = ()
+        match numbers:
+            case (source,):
+                way = tuple(made for made in self.moves if made.move.source == source)[:1]
+            case (source, target):
+                way = self.ways.get((source, target), ())
+        for made in way:
+            play = play.after(made)
+        self.play = play
+        return bool(way)
 
-    # -- the bot ------------------------------------------------------------------------------------------------
+    # -- what follows -------------------------------------------------------------------------------------------
 
-    @property
-    def question(self) -> Question | None:
-        """What the bot has to decide now; None if it is not its turn to decide."""
-        decision = MatchState.of(self.state, BOT)
-        if decision is None:
-            return None
-        if self.state.stage is Stage.ROLL and not self.state.resignation:
-            useful = not decision.length or decision.away[0] > decision.cube
-            return RollQuestion(decision, useful and not refusal_to_double(self.state, BOT), resign_to=0)
-        return question_of(decision)
+    def take_over(self, state: GameState) -> None:
+        """Show a new state of the match, in which a play that was being made is forgotten."""
+        self.show_decision(state)
+        self._decide_by_preference()
 
-    def answer(self, answer: StrategyAnswer) -> None:
-        """Take the bot's checked answer to `question`. Raises RuleError for an answer to another question."""
-        match answer:
-            case PlayAnswer(play=play):
-                self._make(BOT, play)
-            case RejectRollAnswer():
-                self._reject_roll(BOT)
-            case CubeAnswer(action=CubeAction.ROLL):
-                self._roll(BOT)
-            case CubeAnswer(action=action):
-                self._add(Cube(seat=BOT, action=action))
-            case NameAnswer(number=number):
-                self._add(Named(seat=BOT, number=number))
-            case AcceptAnswer(accepted=accepted):
-                self._answer_resignation(accepted=accepted)
-            case _:
-                raise RuleError(f"expected an answer to what the bot was asked, got {answer!r}")
+    def show_decision(self, state: GameState) -> None:
+        """Do the same, but leave nothing to the table that a person may decide."""
+        self.state = state
+        self.play, self._swapped = None, False
+        if state.decides is self.seat and state.stage is Stage.MOVE and not state.resignation:
+            self.play = PartialPlay.of(state)
 
-    # -- the game -----------------------------------------------------------------------------------------------
-
-    def _roll_dice(self, count: int) -> Numbers:
-        return tuple(sorted((self._dice.randint(1, 6) for _ in range(count)), reverse=True))
-
-    def _roll(self, seat: Seat) -> None:
-        self._throw(seat, self._roll_dice(self.state.rules.dice))
-
-    def _throw(self, seat: Seat, dice: Numbers) -> None:
-        rolled = after_roll(self.state, Throw(seat=seat, dice=dice))
-        if rolled.stage is Stage.MOVE:
-            self._thrown, self.state = dice, rolled
-            self._go_on()
-        else:
-            self.last = f"{self.names[seat]} rolled {'-'.join(map(str, dice))}"
-            self._add(Throw(seat=seat, dice=dice))
-
-    def _make(self, seat: Seat, play: Play) -> None:
-        self.last = f"{self.names[seat]} {'-'.join(map(str, self.state.part.numbers))}: {format_play(play, self.state)}"
-        made = Continuation(seat=seat, play=play)
-        after = apply(self.state, made)
-        self._entries.append(made if self._thrown is None else Throw(seat=seat, dice=self._thrown, play=play))
-        self._thrown, self.state = None, after
-        self._go_on()
-
-    def _reject_roll(self, seat: Seat) -> None:
-        self.state = reject_roll(self.state, seat)
-        self._entries.append(RejectedRoll(seat=seat, dice=self._thrown or ()))
-        self._thrown = None
-        self._roll(seat)
-
-    def _answer_resignation(self, *, accepted: bool) -> None:
-        offer = self.state.resignation
-        if offer is None:
-            raise RuleError("nobody wants to resign")
-        self.state = (accept_resignation if accepted else reject_resignation)(self.state, offer.seat.other)
-        if accepted and self._thrown is not None:
-            self._entries.append(Throw(seat=self.state.turn, dice=self._thrown))
-        self._entries.append(Resign(seat=offer.seat, level=offer.level, accepted=accepted))
-        self._go_on()
-
-    def _add(self, entry: Entry) -> None:
-        self.state = apply(self.state, entry)
-        self._entries.append(entry)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Let happen what nobody decides."""
+    def _decide_by_preference(self) -> None:
+        """Do what the person leaves to the table."""
         state = self.state
-        self._play, self._swapped = None, False
-        if state.stage is Stage.OPENING:
-            self._open()
-        elif state.stage is Stage.CONTEST:
-            self._add(Contest(totals=(sum(self._roll_dice(2)), sum(self._roll_dice(2)))))
-        elif state.decides is PERSON and not state.resignation:
-            if state.stage is Stage.MOVE:
-                self._play = PartialPlay.of(state)
-            elif state.stage is Stage.ROLL and self.auto_roll:
-                self._roll(PERSON)
-        elif state.stage is Stage.MOVE and not state.resignation:
-            forced = MatchState.of(state, BOT)
-            if forced is not None and not forced.has_choice:
-                self._make(BOT, next(iter(forced.plays), Play()))
+        if self.waiting or state.decides is not self.seat or state.resignation:
+            return
+        if state.stage is Stage.ROLL:
+            if Preference.ROLL in self.preferences:
+                self.carry_out(Action.ROLL)
+        elif state.stage is Stage.MOVE and not may_reject_roll(state):
+            play = self._forced_play() if Preference.FORCED in self.preferences else None
+            if play is None and Preference.GREEDY in self.preferences:
+                play = greedy_play(state)
+            if play is not None:
+                self.make_play(play)
 
-    def _open(self) -> None:
-        """Roll for who begins; whoever plays this roll plays it."""
-        first, second = self._dice.randint(1, 6), self._dice.randint(1, 6)
-        if first == second and self.state.laws.automatic is AutomaticRaise.NONE:
-            self._open()
-        elif first == second or self.state.rules.opening is Opening.RETHROW:
-            self._start = self.state = roll_opening(self.state, first, second)
-            self._go_on()
-        else:
-            self._throw(PERSON if first > second else BOT, (max(first, second), min(first, second)))
+    def _forced_play(self) -> Play | None:
+        """Return the only legal play, the empty one if no checker can move; None if there is a choice."""
+        return only_play(self.state) if most_moves(self.state) else Play()

@@ -13,9 +13,9 @@ from fibsbot.position import Position
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.game import start_at
+from fibsbot.rules.game_plays import greedy_play, only_play
 from fibsbot.rules.plays import check_play, legal_plays, most_moves
 from fibsbot.rules.state import Seat, Stage
-from fibsbot.server import game_flow
 from fibsbot.server.match_lines import refusal_of_play
 from fibsbot.server.users import User
 from tests.server.simulated_world import Simulation, set_state, two_players
@@ -157,7 +157,7 @@ def test_every_illegal_play_gets_a_refusal_and_no_legal_play_does(
 
 @given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_greedy_plays_are_legal_and_bear_off_only(position: Position, dice: tuple[int, int]) -> None:
-    play = game_flow.greedy_play(start_at(BACKGAMMON, position, dice))
+    play = greedy_play(start_at(BACKGAMMON, position, dice))
     if play is not None:
         check_play(position, dice, play)
         assert {0} == {move.target for move in play.moves}
@@ -167,4 +167,4 @@ def test_greedy_plays_are_legal_and_bear_off_only(position: Position, dice: tupl
 @given(positions, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_the_only_play_is_the_only_legal_one(position: Position, dice: tuple[int, int]) -> None:
     plays = legal_plays(position, dice)
-    assert (plays[0] if len(plays) == 1 else None) == game_flow.only_play(start_at(BACKGAMMON, position, dice))
+    assert (plays[0] if len(plays) == 1 else None) == only_play(start_at(BACKGAMMON, position, dice))

@@ -37,8 +37,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from fibsbot import __version__
 from fibsbot.records.store.database import StoreError
+from fibsbot.version import __version__
 
 VERSION: Final = 7
 """Of the schema; kept in `store_version`."""
