@@ -11,7 +11,6 @@ from rich.table import Table
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
-from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.demo import LiveDisplay, PlayerCommentator
 from fibsbot.bot.agent import Agent
@@ -21,7 +20,7 @@ from fibsbot.notation.play_notation import format_play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.general_plays import check_play
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.table_lines import game_from_state, play_of_moves
+from fibsbot.table_lines import play_of_moves
 from fibsbot.text import plural
 
 
@@ -93,30 +92,26 @@ class RulesetCommentator(PlayerCommentator):
     opponent: str
     leads: bool
     """Whether the match is shown from this player's side."""
-    _line: TableState | None = None
+    _game: GameState | None = None
     _numbers: tuple[int, ...] = ()
     """What the opponent has to play: the last roll, or the part of a turn that came last."""
 
     def on_message(self, message: Message, agent: Agent) -> None:
         """Print the meaning of a message."""
-        before, self._line = self._line, agent.tracked.table
-        self.display.both_sides.handle(message, partial(self._take, message, before, self._line), leads=self.leads)
+        before, self._game = self._game, agent.tracked.game_state
+        self.display.both_sides.handle(message, partial(self._take, message, before, self._game), leads=self.leads)
 
-    def _take(self, message: Message, before: TableState | None, line: TableState | None) -> None:
+    def _take(self, message: Message, before: GameState | None, game: GameState | None) -> None:
         if isinstance(message, m.TableBoard):
-            if self.leads and line is not None:
-                self._show(line)
+            if self.leads and game is not None:
+                self.display.score = game.scores
+                self.display.show_board(game)
         elif self.leads:
             self._print_of_both(message)
         self._note_numbers(message)
         said = self._action(message, before)
         if said:
             self.display.print(f"{self.opponent} {said}")
-
-    def _show(self, line: TableState) -> None:
-        game = game_from_state(line)
-        self.display.score = game.scores
-        self.display.show_board(game)
 
     def _print_of_both(self, message: Message) -> None:
         """Print what belongs to neither player."""
@@ -146,7 +141,7 @@ class RulesetCommentator(PlayerCommentator):
             case m.NextPart(player=self.opponent, numbers=numbers):
                 self._numbers = numbers
 
-    def _action(self, message: Message, before: TableState | None) -> str | None:
+    def _action(self, message: Message, before: GameState | None) -> str | None:
         """Return what the opponent did as text, without the name."""
         if getattr(message, "player", None) != self.opponent:
             return None
@@ -154,7 +149,7 @@ class RulesetCommentator(PlayerCommentator):
         match message:
             case m.Moves(moves=moves) if before is not None:
                 self.display.count_turn()
-                said, game = _played(game_from_state(before), moves)
+                said, game = _played(before, moves)
                 self.display.show_after(game, leads=self.leads)
             case m.CannotMove():
                 self.display.count_turn()

@@ -59,6 +59,8 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
         return tracked  # between two games, or a copy of the last board
     if tracked.opponent is None and tracked.player == YOU:
         tracked = next_match(tracked, board.opponent)
+    if tracked.shown_whole:
+        tracked = fast_evolve(tracked, state=None)  # of another game, of which no such board is shown
     if shows_tracked_state(tracked, board):
         return tracked if tracked.board_seen else fast_evolve(tracked, board_seen=True)
     after = tracked

@@ -17,7 +17,6 @@ from attrs import evolve, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
-from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.markup import clean
@@ -28,10 +27,8 @@ from fibsbot.match import Phase
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay import event_text, events
-from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
-from fibsbot.table_lines import game_from_state
 from fibsbot.transcript import Gap, Step, walk
 
 LINES: Final = 100
@@ -72,32 +69,22 @@ def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
 
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
-    if track.table is not None:
-        return _table_picture(track, track.table, own_name, last)
     if track.state is None:
         return None
-    decider, phase = _open_decision(track)
-    state = track.decision_state(phase)
     opponent = track.opponent or "opponent"
-    shown, look = _play_to(sides_of(track.state.position), last), _OWN_LOOK
-    if decider is PlayerSide.OPPONENT:
-        scene, look = scene_of_state(state.swapped(), (opponent, own_name), dark=False), _OPPONENT_LOOK
+    shown, look = _play_to(track.state.sides, last), _OWN_LOOK
+    decider, phase = _open_decision(track)
+    if track.shown_whole and (game := track.game_state) is not None:
+        scene = scene_of_game(game, Seat.A, (own_name, opponent))
+    elif decider is PlayerSide.OPPONENT:
+        swapped = track.decision_state(phase).swapped()
+        scene, look = scene_of_state(swapped, (opponent, own_name), dark=False), _OPPONENT_LOOK
         shown = shown and evolve(shown, below=not shown.below)
     else:
-        scene = scene_of_state(state, (own_name, opponent))
+        scene = scene_of_state(track.decision_state(phase), (own_name, opponent))
     if not track.running:
         scene = _at_rest(scene)
     return BoardPicture(scene_svg(evolve(scene, shown=shown), look), scene.title)
-
-
-def _table_picture(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
-    """Draw a match of a game other than backgammon by its last line."""
-    game = game_from_state(line)
-    scene = scene_of_game(game, Seat.A, (own_name, track.opponent or "opponent"))
-    if not track.running:
-        scene = _at_rest(scene)
-    shown = _play_to(game.sides_for(Seat.A), last)
-    return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
@@ -112,7 +99,8 @@ def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
 def _at_rest(scene: Scene) -> Scene:
     """Return the scene of a game that is over, without a side on turn."""
     below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
-    return evolve(scene, below=below, above=above, title="between two games")
+    facts = tuple(fact for fact in scene.facts if fact[0] != "decision")
+    return evolve(scene, below=below, above=above, title="between two games", facts=facts)
 
 
 class FeedPart(enum.Enum):
