@@ -330,18 +330,17 @@ class DecisionFlow:
         if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
         state = tracked.decision_state(key.phase)
-        closed = self._cube_closed == tracked.turn_count or not tracked.may_double
         decision = PendingDecision(key, tracked.direction or -1, context.now, state)
         answer = decisions.obvious_answer(state, state.resignation_points)
-        question = decisions.question_for(
-            state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
-        )
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)
             self._set_reply(decision, decisions.command_for(state, answer, decision.direction))
             return decision
-        decision.question = question
+        closed = tracked.cube_closed or self._cube_closed == tracked.turn_count
+        decision.question = decisions.question_for(
+            state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
+        )
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision

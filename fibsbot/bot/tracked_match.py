@@ -94,8 +94,8 @@ class TrackedMatch:
     """Number of rolls and changes of turn, so that no two decisions are equal."""
     roll_prompted: bool = False
     """Whether the server waits for the player's `roll` or `double`."""
-    may_double: bool = True
-    """Whether it takes a `double` before the player's next roll, as far as a line says."""
+    cube_closed: bool = False
+    """Whether a line says that it takes no `double` before the player's next roll."""
     board_seen: bool = False
     """Whether a board has come since the last roll."""
     own_play: Play | None = None
@@ -316,7 +316,7 @@ def show_table(tracked: TrackedMatch, line: TableState) -> TrackedMatch:
         turn=turn,
         dice=game.dice,
         roll_prompted=game.stage is Stage.ROLL and game.decides is Seat.A and resigned is None,
-        may_double=line.may_double,
+        cube_closed=not line.may_double,
         doubled_by=None if game.answering is None else _SIDES[game.answering.other],
         offered_cube=game.offered,
         resigned_by=None if resigned is None else _SIDES[resigned.seat],
