@@ -132,7 +132,7 @@ class MatchState:
     passed: bool = False
     """Whether `todo` was left by the opponent; the player's own roll follows."""
     naming: Naming | None = None
-    """In phase NAME, what has to be named."""
+    """In phase NAME, or while the opponent names something, what has to be named."""
     names: tuple[int, ...] = ()
     """In phase NAME, what may be named."""
     on_turn: bool = True
@@ -144,9 +144,16 @@ class MatchState:
 
         In every stage but OPENING, CONTEST and OVER exactly one of the two players has to decide: `game.decides`.
         """
-        if seat is None or game.decides is not seat:
-            return None
-        phase = Phase.RESIGNED if game.resignation else _PHASES[game.stage]
+        return cls.seen_by(game, seat) if seat is not None and game.decides is seat else None
+
+    @classmethod
+    def seen_by(cls, game: GameState, seat: Seat) -> MatchState:
+        """Return a game as one of the players sees it, who may have nothing to decide: then the phase is ROLL."""
+        decides = game.decides is seat
+        resignation = game.resignation if decides else None
+        phase = Phase.ROLL
+        if decides:
+            phase = Phase.RESIGNED if resignation else _PHASES[game.stage]
         return cls(
             board=game.board if seat is game.turn else game.board.swapped(),
             length=game.length,
@@ -157,8 +164,8 @@ class MatchState:
             post_crawford=game.post_crawford,
             phase=phase,
             dice=game.dice if phase is Phase.MOVE else None,
-            resignation=game.resignation.level if game.resignation else 0,
-            resignation_points=game.resignation.points if game.resignation else 0,
+            resignation=resignation.level if resignation else 0,
+            resignation_points=resignation.points if resignation else 0,
             jacoby=game.laws.jacoby and not game.length,
             redoubles=redoubles_left(game),
             redoubled=game.turn is seat if phase is Phase.DOUBLED else None,
@@ -171,7 +178,7 @@ class MatchState:
             todo=game.todo,
             throws=game.throws if seat is game.turn else 0,
             passed=game.passed,
-            naming=game.naming if phase is Phase.NAME else None,
+            naming=None if game.resignation else game.naming,
             names=choices(game) if phase is Phase.NAME else (),
             on_turn=seat is game.turn,
         )

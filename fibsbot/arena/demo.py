@@ -200,8 +200,8 @@ class Commentator(Observer):
                 text = f"{board.numbers(self._numbers)} cannot move"
             case m.RollRejected(cube=cube):
                 text = f"{board.numbers(self._numbers)} rejects the roll, the cube shows {cube}"
-            case m.OpponentDoubles() if before.known:
-                text = f"doubles to {2 * before.known.cube}"
+            case m.OpponentDoubles() if before.state:
+                text = f"doubles to {2 * before.state.cube}"
             case m.NumberNamed(naming=naming, number=number):
                 text = f"names the {naming.value} {number}"
             case m.RestLeft():

@@ -146,8 +146,8 @@ class RulesetBoard(MatchBoard):
 
     def take_end(self, after: TrackedMatch) -> None:
         """Show that a game is over, and the score after it; its last play has been made."""
-        if self._game is not None and after.known is not None:
-            score = after.known.score
+        if self._game is not None and after.state is not None:
+            score = after.state.score
             self._game = fast_evolve(
                 self._game,
                 scores=score if self._seat is Seat.A else score[::-1],
@@ -169,9 +169,10 @@ class RulesetBoard(MatchBoard):
 
     def play(self, moves: tuple[FibsMove, ...], before: TrackedMatch, *, to_player: bool) -> str | None:
         """Return the numbers and the play, and make it: the next line may belong to the next game."""
-        if before.table is None:
+        game = before.game_state
+        if game is None:
             return None
-        game, play = game_from_state(before.table), play_of_moves(moves)
+        play = play_of_moves(moves)
         text = " ".join(map(str, play.moves))
         if game.stage is Stage.MOVE:
             try:

@@ -105,16 +105,16 @@ class ScoreSheet:
 
     def _end_game(self, winner: str, points: int, ending: str, after: TrackedMatch) -> GameResult | None:
         turns, self._turns = self._turns, 0
-        if after.known is None:
+        if after.state is None:
             return None
         result = GameResult(
             number=len(self.games) + 1,
             winner=winner,
             points=points,
-            cube=after.known.cube,
+            cube=after.state.cube,
             ending=ending,
             turns=turns,
-            score=after.known.score,
+            score=after.state.score,
         )
         self.games.append(result)
         return result
@@ -136,7 +136,7 @@ def _ending(message: m.GameWon | m.GameWonBy | m.GaveUp | m.ResignAccepted, befo
         return message.reason
     if isinstance(message, m.GaveUp):
         return "passed"
-    cube = 1 if before.known is None else before.known.cube
+    cube = 1 if before.state is None else before.state.cube
     point_game = before.laws is not None and before.laws.point_game
     count = message.points // cube
     level = f"scores {count}" if point_game else _LEVELS.get(count, f"{message.points} points")

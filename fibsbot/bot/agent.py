@@ -196,13 +196,13 @@ class AgentConnection:
     def status(self) -> BotStatus:
         """A summary for operators."""
         context, match = self.context, self._matches.current
-        known, saved = context.tracked.known, self.saved_matches.matches
+        shown, saved = context.tracked.state, self.saved_matches.matches
         return BotStatus(
             account=context.settings.name,
             state=context.session.state.name,
             opponent=match.opponent if match else None,
             length=match.length if match else None,
-            score=known.score if match and known else None,
+            score=shown.score if match and shown else None,
             game=match.game if match else None,
             chouette=self._seated.inviter,
             paused=context.paused,

@@ -24,12 +24,12 @@ from fibsbot.bot.tracked_match import (
 )
 from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import (
-    cells_from_position,
     cube_owner,
     is_crawford,
     length_from_fibs,
     match_state,
     play_from_fibs,
+    player_position,
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.rules.plays import check_play
@@ -61,6 +61,8 @@ def apply_board(tracked: TrackedMatch, message: m.Board) -> TrackedMatch:
         tracked = next_match(tracked, board.opponent)
     if shows_tracked_state(tracked, board):
         return tracked if tracked.board_seen else fast_evolve(tracked, board_seen=True)
+    if tracked.shown_whole:
+        tracked = fast_evolve(tracked, state=None)  # it was of another game, of which no such board is shown
     after = tracked
     if tracked.own_play is not None:  # it is not repeated to us
         after = give_turn(play_on_board(tracked, PlayerSide.PLAYER, tracked.own_play), PlayerSide.OPPONENT)
@@ -154,7 +156,7 @@ def shows_tracked_state(tracked: TrackedMatch, board: BoardState) -> bool:
         and bool(board.post_crawford) is post_crawford is ours.post_crawford
         and (ours.length > 1 or not post_crawford)
         and ours.crawford is is_crawford(ours.length, ours.score, post_crawford=post_crawford)
-        and board.points == cells_from_position(ours.position, board.colour, board.direction)
+        and player_position(board) == ours.board
     )
 
 

@@ -62,13 +62,10 @@ class MatchProgress:
 
     def note(self, opponent: str, tracked: TrackedMatch) -> None:
         """Note the situation of a match; what was tried is forgotten when a match makes progress again."""
-        if tracked.table is not None:
-            shown: Hashable = tracked.table
-        elif tracked.state is not None:
-            shown = tracked.state.score, tracked.state.board, tracked.state.cube
-        else:
+        state = tracked.state
+        if state is None:
             return
-        situation = tracked.game, shown, tracked.turn
+        situation = tracked.game, state.score, state.board, state.cube, tracked.turn
         if opponent != self._opponent:
             self._opponent, self._situations = opponent, set()
         elif situation in self._situations:
@@ -227,14 +224,14 @@ class Matches:
         if self.current is None:
             return
         self._context.counters.games += 1
-        known = self._context.tracked.known
+        state = self._context.tracked.state
         self._context.record(
             "game_ended",
             winner=message.winner,
             points=message.points,
             how=message.kind(),
-            cube=known.cube if known else None,
-            score=list(known.score) if known else None,
+            cube=state.cube if state else None,
+            score=list(state.score) if state else None,
         )
 
     @on(m.GameDrawn)
@@ -251,15 +248,15 @@ class Matches:
         Where only a board says so, the server may keep the match, which must not be resumed.
         """
         tracked, match = self._context.tracked, self.current
-        score, known = tracked.final_score, tracked.known
-        if score is None or known is None or match is None:
+        score, state = tracked.final_score, tracked.state
+        if score is None or state is None or match is None:
             return False
         if tracked.running:
             self.current = evolve(match, final=score)
             self.note_stuck(match.opponent, match.length, "the server does not end a match that is over")
             return True
         self._context.session.state = State.LOBBY
-        self._over(known.length, score)
+        self._over(state.length, score)
         return False
 
     def give_up(self, why: str) -> None:
@@ -299,11 +296,11 @@ class Matches:
 
         A match that somebody has won is over, even if the line that says so was lost.
         """
-        match, known = self.current, self._context.tracked.known
+        match, tracked = self.current, self._context.tracked
         if match is None:
             return
-        if known and (score := match.final or self._context.tracked.final_score):
-            self._over(known.length, score)
+        if tracked.state and (score := match.final or tracked.final_score):
+            self._over(tracked.state.length, score)
             return
         self._context.counters.interruptions += 1
         self._context.record(

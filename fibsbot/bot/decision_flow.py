@@ -72,11 +72,9 @@ class DecisionFlow:
     _decisions: dict[DecisionKey, PendingDecision] = field(factory=dict)
     _open: PendingDecision | None = None
     _key_source: tuple[TrackedMatch, State, int, bool] | None = None
-    """What the next three were found by last."""
+    """What the next two were found by last."""
     _key: DecisionKey | None = None
     """The key of the open decision."""
-    _lines: decisions.GameLines = decisions.BOARD_LINES
-    """Those that show the match."""
     _is_won: bool = False
     """Whether somebody has all points of the match."""
     _questions_open: int = 0
@@ -262,7 +260,7 @@ class DecisionFlow:
                 decision.stage = DecisionStage.REFUSED
         elif reply.text in refused:
             replies = (
-                decisions.command_for(decision.state, PlayAnswer(play), decision.lines, decision.direction)
+                decisions.command_for(decision.state, PlayAnswer(play), decision.direction)
                 for play in decisions.plays_of(decision)
             )
             another = next((other for other in replies if other.text not in refused), None)
@@ -319,32 +317,30 @@ class DecisionFlow:
 
     def _open_key(self) -> DecisionKey | None:
         """Return the key of the open decision; computed again only when something has changed."""
-        context, pending = self._context, self._resignation_pending
-        source = context.tracked, context.session.state, self._matches.progress.resign_from, pending
+        tracked, state, pending = self._context.tracked, self._context.session.state, self._resignation_pending
+        resign_from = self._matches.progress.resign_from
+        source = tracked, state, resign_from, pending
         if source != self._key_source:
-            self._key_source, self._is_won = source, context.tracked.final_score is not None
-            self._lines = decisions.BOARD_LINES if context.tracked.table is None else decisions.TABLE_LINES
-            self._key = self._lines.open_key(*source)
+            self._key_source, self._is_won = source, tracked.final_score is not None
+            self._key = decisions.open_key(tracked, state, resign_from, resignation_pending=pending)
         return self._key
 
     def _begin(self, key: DecisionKey) -> PendingDecision:
         tracked, context = self._context.tracked, self._context
         if len(self._decisions) >= MAX_DECISIONS:
             self._decisions.clear()
-        lines = self._lines
-        state = lines.state(tracked, key.phase)
-        closed = self._cube_closed == tracked.turn_count or (tracked.table is not None and not tracked.table.may_double)
-        decision = PendingDecision(key, lines, tracked.direction or -1, context.now, state)
+        state = tracked.decision_state(key.phase)
+        decision = PendingDecision(key, tracked.direction or -1, context.now, state)
         answer = decisions.obvious_answer(state, state.resignation_points)
-        question = decisions.question_for(
-            state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
-        )
         self._decisions[key] = decision
         if answer is not None:
             decision.details = AnswerDetails(0.0, None, None)
-            self._set_reply(decision, decisions.command_for(state, answer, lines, decision.direction))
+            self._set_reply(decision, decisions.command_for(state, answer, decision.direction))
             return decision
-        decision.question = question
+        closed = tracked.cube_closed or self._cube_closed == tracked.turn_count
+        decision.question = decisions.question_for(
+            state, context.settings, cube_closed=closed, resign_from=self._matches.progress.resign_from
+        )
         timings = context.settings.timings
         decision.think_time = context.rng.uniform(timings.think_least, max(timings.think_least, timings.think_most))
         return decision
@@ -361,7 +357,7 @@ class DecisionFlow:
         if fallback:
             self._context.counters.fallbacks += 1
             self._context.record("fallback", phase=key.phase.value, reason=fallback)
-        reply = decisions.command_for(decision.state, answer, decision.lines, decision.direction)
+        reply = decisions.command_for(decision.state, answer, decision.direction)
         if not isinstance(reply.command, c.Roll):
             decision.due = decision.seen + decision.think_time
         seconds = round(self._context.now - decision.seen, 6)
@@ -403,7 +399,7 @@ class DecisionFlow:
             phase=key.phase.value,
             game=key.game,
             turn=key.turn,
-            **decision.lines.record(decision.state),
+            **decisions.recorded_board(decision.state),
             dice=key.dice,
             offer=key.offer,
             answer=decision.reply.text,

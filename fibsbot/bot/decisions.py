@@ -1,13 +1,9 @@
-"""Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command.
-
-What differs between games that `board:` lines show and those that `table:` lines show is in `BOARD_LINES` and
-`TABLE_LINES`.
-"""
+"""Decisions: their stages, and pure functions: which one is open, its question, its obvious answer and its command."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from functools import cached_property
 from typing import Any, Final
 
@@ -16,8 +12,7 @@ from attrs import define, evolve, frozen
 from fibs_protocol import commands as c
 from fibs_protocol.commands import Command, ResignLevel
 from fibs_protocol.session import State
-from fibs_protocol.table_state import TablePlayer
-from fibs_protocol.words import YOU, FibsMove
+from fibs_protocol.words import YOU
 from fibsbot.bot.events_and_actions import DecisionKey
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, cannot_move
@@ -26,6 +21,7 @@ from fibsbot.games.sides_text import format_sides
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_play
 from fibsbot.position import Play
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.strategies.base import CubeAction, CubeAnswer, PlayAnswer
@@ -39,15 +35,15 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     question_of,
 )
-from fibsbot.table_lines import game_from_state, moves_to_fibs
+from fibsbot.table_lines import moves_to_fibs
 
 _PHASES: Final = {
     State.MY_ROLL: Phase.ROLL,
     State.MY_MOVE: Phase.MOVE,
     State.THEY_DOUBLED: Phase.DOUBLED,
     State.THEY_RESIGNED: Phase.RESIGNED,
+    State.MY_NAMING: Phase.MOVE,
 }
-_PHASES_ON_LINES: Final = {**_PHASES, State.MY_NAMING: Phase.MOVE}
 LOST_QUESTION: Final = "no answer came"
 """Why the last resort has decided where the answer to a question was lost."""
 RESIGNATION_WAITS_STATES: Final = frozenset({State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN})
@@ -102,7 +98,6 @@ class PendingDecision:
     """A decision from when it is seen until the server confirms it."""
 
     key: DecisionKey
-    lines: GameLines
     direction: int
     """The one in which we move on the server's board, where that matters."""
     seen: float
@@ -130,7 +125,8 @@ class PendingDecision:
     def situation(self) -> Hashable:
         """The situation that a refusal applies to: the same roll in the same position may occur again."""
         key = self.key
-        return key.game, key.phase, key.score, key.board, tuple(sorted(key.dice or ())), key.cube, key.offer
+        dice = tuple(sorted(key.dice or ()))
+        return key.game, key.phase, key.score, key.board, dice, key.todo, key.cube, key.offer
 
 
 def obvious_answer(state: MatchState, resigned_points: int) -> StrategyAnswer | None:
@@ -170,8 +166,8 @@ def _most_to_resign(state: MatchState, settings: AgentSettings) -> int:
     return max((level for level in levels if keeps_match or level * state.cube < state.away[1]), default=0)
 
 
-def command_for(state: MatchState, answer: StrategyAnswer, lines: GameLines, direction: int) -> DecisionCommand:
-    """Return the command for an answer. `direction` is the one in which we move on the server's board.
+def command_for(state: MatchState, answer: StrategyAnswer, direction: int) -> DecisionCommand:
+    """Return the command for an answer. `direction` is the one in which we move on the server's board of backgammon.
 
     A play that the rules refuse is never sent: the first legal one goes in its place.
     """
@@ -181,7 +177,8 @@ def command_for(state: MatchState, answer: StrategyAnswer, lines: GameLines, dir
         play = state.check_play(answer.play)
     except RuleError:
         play = next(iter(state.plays), Play())
-    return DecisionCommand(c.Move(lines.moves(play, direction)), format_play(play, state), play)
+    moves = play_to_fibs(play, direction) if state.rules is BACKGAMMON else moves_to_fibs(play)
+    return DecisionCommand(c.Move(moves), format_play(play, state), play)
 
 
 def _command_without_moves(
@@ -214,84 +211,38 @@ def plays_of(decision: PendingDecision) -> tuple[Play, ...]:
     return decision.state.plays if decision.state.phase is Phase.MOVE else ()
 
 
-# -- the lines that show a game ---------------------------------------------------------------------------------------
+def recorded_board(state: MatchState) -> dict[str, Any]:
+    """Return the fields of a record that show a decision: an XGID, or in other games than backgammon the board."""
+    if state.rules is BACKGAMMON:
+        return {"xgid": xgid_of(state)}
+    return {"table": format_sides(state.sides), "rules": state.rules.full_name}
 
 
-@frozen
-class GameLines:
-    """What differs between games that `board:` lines show and those that `table:` lines show."""
+def open_key(tracked: TrackedMatch, state: State, resign_from: int, *, resignation_pending: bool) -> DecisionKey | None:
+    """Return the key of the decision that we have to make now; None when there is none, or too little is known.
 
-    open_key: Callable[[TrackedMatch, State, int, bool], DecisionKey | None]
-    """Returns the key of the decision that we have to make now; None when there is none, or too little is known.
+    A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10).
 
-    It gets the state of the connection, the least level that we may still offer in this game, because a rejected offer
-    makes a new decision, and whether the opponent has played on before we answered an offer to resign.
+    Args:
+        tracked: the match.
+        state: of the connection.
+        resign_from: the least level that we may still offer in this game: a rejected offer makes a new decision.
+        resignation_pending: whether the opponent has played on before we answered an offer to resign, which no board
+            of backgammon shows.
     """
-    state: Callable[[TrackedMatch, Phase], MatchState]
-    """Returns the state of the decision in this phase."""
-    moves: Callable[[Play, int], tuple[FibsMove, ...]]
-    """Returns a play as a command has it; on the server's board we move in this direction."""
-    record: Callable[[MatchState], dict[str, Any]]
-    """Returns the fields of a record that show the game."""
-
-
-def open_key_on_board(
-    tracked: TrackedMatch,
-    state: State,
-    resign_from: int,
-    resignation_pending: bool,  # noqa: FBT001 - a field calls it
-) -> DecisionKey | None:
-    """A roll is not played before its board has come: the board is the truth, and it comes first (pitfall 10)."""
-    phase = Phase.RESIGNED if resignation_pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
-    if phase is None or tracked.state is None or not tracked.running or tracked.player != YOU:
+    game, pending = tracked.state, resignation_pending and not tracked.shown_whole
+    phase = Phase.RESIGNED if pending and state in RESIGNATION_WAITS_STATES else _PHASES.get(state)
+    if phase is None or game is None or not tracked.running or tracked.player != YOU:
         return None
     mine = tracked.turn is PlayerSide.PLAYER
+    may_move = mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked)
     ready, offer = {
         Phase.ROLL: (mine and tracked.roll_prompted and tracked.dice is None, resign_from),
-        Phase.MOVE: (mine and tracked.board_seen and tracked.dice is not None and not cannot_move(tracked), 0),
+        Phase.MOVE: (may_move or bool(game.names), 0),
         Phase.DOUBLED: (tracked.doubled_by is PlayerSide.OPPONENT, tracked.offered_cube),
-        Phase.RESIGNED: (resignation_pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
+        Phase.RESIGNED: (pending or tracked.resigned_by is PlayerSide.OPPONENT, tracked.resigned_points),
     }[phase]
     if not ready:
         return None
-    number, game = (tracked.match, tracked.game, tracked.turn_count), tracked.state
-    return DecisionKey(*number, phase, game.score, game.position, tracked.dice, game.cube, offer)
-
-
-def open_key_on_line(
-    tracked: TrackedMatch,
-    state: State,
-    resign_from: int,
-    _resignation_pending: bool,  # noqa: FBT001 - a field calls it
-) -> DecisionKey | None:
-    """The last line says who decides; an offer to resign that waits is on it."""
-    line, phase = tracked.table, _PHASES_ON_LINES.get(state)
-    if line is None or phase is None or line.decides is not TablePlayer.PLAYER:
-        return None
-    offer = {Phase.ROLL: resign_from, Phase.DOUBLED: line.offered, Phase.RESIGNED: line.resignation}.get(phase, 0)
-    number, score = (tracked.match, tracked.game, tracked.turn_count), (line.score, line.opponent_score)
-    return DecisionKey(*number, phase, score, line, line.dice, line.cube, offer)
-
-
-def _state_on_line(tracked: TrackedMatch, _: Phase) -> MatchState:
-    game = None if tracked.table is None else game_from_state(tracked.table)
-    state = None if game is None else MatchState.of(game, game.decides)
-    if state is None:
-        raise ValueError("expected a line with a decision of ours")
-    return state
-
-
-BOARD_LINES: Final = GameLines(
-    open_key=open_key_on_board,
-    state=TrackedMatch.decision_state,
-    moves=play_to_fibs,
-    record=lambda state: {"xgid": xgid_of(state)},
-)
-"""A `board:` line shows a position; what else belongs to a decision follows from other lines."""
-TABLE_LINES: Final = GameLines(
-    open_key=open_key_on_line,
-    state=_state_on_line,
-    moves=lambda play, _: moves_to_fibs(play),
-    record=lambda state: {"table": format_sides(state.sides), "rules": state.rules.full_name},
-)
-"""A `table:` line shows everything that a decision depends on."""
+    number = tracked.match, tracked.game, tracked.turn_count
+    return DecisionKey(*number, phase, game.score, game.board, tracked.dice, game.cube, offer, game.todo)

@@ -13,11 +13,11 @@ from attrs import field, frozen
 
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-from fibs_protocol.table_state import TableState
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Phase
-from fibsbot.position import Position
+from fibsbot.rules.backgammon import Board
+from fibsbot.rules.ruleset import Turn
 from fibsbot.strategies.questions import Question, StrategyAnswer
 
 
@@ -29,17 +29,18 @@ class DecisionKey:
     """Number of the match since the program started; so is `game`."""
     game: int
     turn: int
-    """Number of the roll or pass within the game; where `table:` lines show it, of the line that differed."""
+    """Number of the roll or pass within the game; where each line shows the whole game, of the line that differed."""
     phase: Phase
     """MOVE also if something is to be named."""
     score: tuple[int, int]
     """The points of both players, ours first."""
-    board: Position | TableState
-    """The position; where a `table:` line shows the game, that line, which shows all that the decision depends on."""
+    board: Board
     dice: tuple[int, ...] | None
     cube: int
     offer: int
     """The cube's offered value, the points of an offered resignation, or the lowest level that we may still offer."""
+    todo: Turn = ()
+    """What is left of the turn; empty in backgammon."""
 
 
 @frozen

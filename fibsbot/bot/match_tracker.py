@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-import attrs
-
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
@@ -32,8 +30,8 @@ from fibsbot.fibs_numbering import (
 )
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.position import Position
+from fibsbot.rules.backgammon import first_board
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
-from fibsbot.table_lines import game_from_state
 
 FIRST_TURN: Final = 2
 """The turn count while the opening roll is shown."""
@@ -44,7 +42,7 @@ def apply_message(tracked: TrackedMatch, message: Message) -> TrackedMatch:
     """Return the match after a message; its `differences` are what the message contradicted."""
     handler = _HANDLERS.get(type(message))
     tracked = fast_evolve(tracked, differences=()) if tracked.differences else tracked
-    if handler is None or (tracked.table is not None and type(message) in _SHOWN_BY_TABLES):
+    if handler is None or (type(message) in _SHOWN_BY_LINES and tracked.shown_whole):
         return tracked
     return (
         handler(tracked, message)
@@ -87,28 +85,8 @@ def _joined_game(tracked: TrackedMatch, message: m.OpponentJoinedGame | m.YouJoi
     return next_match(tracked, message.name)
 
 
-def _table(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
-    """Take over a line; one that its game does not allow is a difference, and nothing is decided by it."""
-    try:
-        game_from_state(message.state)
-    except ValueError as error:
-        return fast_evolve(tracked, table=None, differences=(Difference("table", None, str(error)),))
+def _table_shown(tracked: TrackedMatch, message: m.TableBoard) -> TrackedMatch:
     return show_table(tracked, message.state)
-
-
-def _game_over(
-    tracked: TrackedMatch, message: m.GameWonBy | m.GameDrawn | m.GameWon | m.GaveUp | m.ResignAccepted
-) -> TrackedMatch:
-    """Count the points of a game; no line of it follows."""
-    line = tracked.table
-    if line is not None and not isinstance(message, m.GameDrawn):
-        own = tracked.side_of(message.winner) is PlayerSide.PLAYER
-        line = attrs.evolve(
-            line,
-            score=line.score + message.points * own,
-            opponent_score=line.opponent_score + message.points * (not own),
-        )
-    return fast_evolve(give_turn(tracked, None), running=False, table=line)
 
 
 def _resumed(tracked: TrackedMatch, message: m.OpponentResumed | m.YouResumed) -> TrackedMatch:
@@ -146,7 +124,8 @@ def _begin_game(tracked: TrackedMatch, opponent: str | None) -> TrackedMatch:
     state = tracked.state
     if state is not None:
         state = MatchState(
-            Position.start(),
+            first_board(state.rules),
+            rules=state.rules,
             length=state.length,
             score=state.score,
             crawford=is_crawford(state.length, state.score, post_crawford=tracked.crawford_played),
@@ -215,14 +194,13 @@ def _first_move(tracked: TrackedMatch, message: m.FirstMove) -> TrackedMatch:
     return give_turn(tracked if tracked.running else _begin_unseen_game(tracked), side, dice)
 
 
-def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> TrackedMatch:
+def _game_won(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted | m.GameWonBy) -> TrackedMatch:
     side = tracked.side_of(message.winner)
     if not tracked.running or side is None:
         return tracked
-    if tracked.table is not None:
-        return _game_over(tracked, message)
     due = _due_scores(tracked, message)
-    if isinstance(message, m.GameWon) and side is PlayerSide.PLAYER and tracked.own_play is not None:
+    own_play_ends = isinstance(message, m.GameWon) and side is PlayerSide.PLAYER and not tracked.shown_whole
+    if own_play_ends and tracked.own_play is not None:
         tracked = play_on_board(
             tracked, side, tracked.own_play
         )  # no board follows the last play, and our own is not repeated to us
@@ -243,7 +221,9 @@ def _last_position(tracked: TrackedMatch) -> Position | None:
     return None if tracked.state is None else tracked.state.position
 
 
-def _due_scores(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted) -> frozenset[tuple[int, int]]:
+def _due_scores(
+    tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignAccepted | m.GameWonBy
+) -> frozenset[tuple[int, int]]:
     """Return the scores to which a game that ends like this can lead; none if the game is not known well enough."""
     state = tracked.state
     if state is None:
@@ -254,7 +234,7 @@ def _due_scores(tracked: TrackedMatch, message: m.GameWon | m.GaveUp | m.ResignA
     if isinstance(message, m.ResignAccepted):
         if tracked.resigned_by is not None and tracked.resigned_points:
             winner, points = tracked.resigned_by.other, (tracked.resigned_points,)
-    elif tracked.laws is not None:
+    elif tracked.laws is not None or tracked.shown_whole:
         pass  # they may count otherwise
     elif isinstance(message, m.GaveUp):
         winner, points = tracked.doubled_by, (state.cube,)
@@ -415,9 +395,9 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
     m.YouWatch: _watch,
     m.OpponentJoinedGame: _joined_game,
     m.YouJoinedGame: _joined_game,
-    m.TableBoard: _table,
-    m.GameWonBy: _game_over,
-    m.GameDrawn: _game_over,
+    m.TableBoard: _table_shown,
+    m.GameWonBy: _game_won,
+    m.GameDrawn: _match_over,
     m.GameStarts: _game_starts,
     m.OpeningRoll: _opening,
     m.CubeRaised: _cube_raised,
@@ -458,7 +438,7 @@ _HANDLERS: Final[Mapping[type[Message], Callable[[TrackedMatch, Any], TrackedMat
 }
 TRACKED_MESSAGES: Final = frozenset(_HANDLERS)
 """The messages that can change a tracked match."""
-_SHOWN_BY_TABLES: Final = frozenset(
+_SHOWN_BY_LINES: Final = frozenset(
     {
         *(m.OpeningRoll, m.CubeRaised, m.FirstMove, m.RollOrDouble, m.Rolls, m.CannotMove, m.Moves, m.OnlyMove),
         *(m.BearsOff, m.YouDouble, m.OpponentDoubles, m.WatchedDouble, m.YouRedouble, m.OpponentRedoubles),
@@ -466,4 +446,4 @@ _SHOWN_BY_TABLES: Final = frozenset(
         *(m.NothingToAnswer, m.Score),
     }
 )
-"""Messages that say nothing new in games other than backgammon, because a `table:` line shows what they change."""
+"""Messages that say nothing new where each line shows the whole game, and so what they change."""

@@ -202,7 +202,7 @@ class Recovery:
             awaited = decision_wait
         elif self._joined:
             awaited = Awaited.OPPONENT
-        elif state is State.THEIR_TURN and tracked.state is None and tracked.table is None:
+        elif state is State.THEIR_TURN and tracked.state is None:
             awaited = Awaited.BOARD
         else:
             awaited = _AWAITED.get(state)

@@ -1,23 +1,27 @@
-"""The state of a match as far as it is known: an immutable record, and the functions that change it."""
+"""The state of a match as far as it is known: an immutable record, and the functions that change it.
+
+Turn, dice and offers are fields beside the state, because they may be known while it is not.
+"""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from attrs import frozen
 
-from fibs_protocol.table_state import TablePlayer, TableStage, TableState
+from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, FibsMove
 from fibsbot.fast_evolve import fast_evolve
-from fibsbot.fibs_numbering import (
-    length_from_fibs,
-)
-from fibsbot.match import Dice, MatchState, Phase
+from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Play, Position
-from fibsbot.rules.laws import Laws
+from fibsbot.rules.backgammon import BACKGAMMON, first_board
+from fibsbot.rules.laws import Laws, Level
 from fibsbot.rules.plays import can_move
+from fibsbot.rules.ruleset import Part
+from fibsbot.rules.state import GameState, Resignation, Seat, Stage
+from fibsbot.table_lines import game_from_state
 
 
 class PlayerSide(enum.Enum):
@@ -61,17 +65,6 @@ class LastPlay:
     moves: tuple[FibsMove, ...]
 
 
-@frozen
-class KnownMatch:
-    """What every game of a match has."""
-
-    length: int
-    """Points; 0 is unlimited."""
-    score: tuple[int, int]
-    """The player's points first."""
-    cube: int
-
-
 @frozen(slots=False)
 class TrackedMatch:
     """A match as far as it is known."""
@@ -88,9 +81,10 @@ class TrackedMatch:
     running: bool = False
     """Whether a game is being played."""
     state: MatchState | None = None
-    """The game as the player sees it; None until it is known. Phase, dice and offers are separate fields."""
-    table: TableState | None = None
-    """The last `table:` line of a game other than backgammon; `state` is unknown then."""
+    """The game as the player sees it; None until it is known.
+
+    Where a line shows the whole game, this is the player's decision, if there is one.
+    """
     direction: int | None = None
     """The player's; unknown until the game's first board."""
     turn: PlayerSide | None = None
@@ -100,6 +94,8 @@ class TrackedMatch:
     """Number of rolls and changes of turn, so that no two decisions are equal."""
     roll_prompted: bool = False
     """Whether the server waits for the player's `roll` or `double`."""
+    cube_closed: bool = False
+    """Whether a line says that it takes no `double` before the player's next roll."""
     board_seen: bool = False
     """Whether a board has come since the last roll."""
     own_play: Play | None = None
@@ -131,38 +127,35 @@ class TrackedMatch:
     """The differences between the last message and the state before it."""
 
     @property
+    def shown_whole(self) -> bool:
+        """Whether the match is of another game than backgammon, each line of which shows all there is to know."""
+        return self.state is not None and self.state.rules is not BACKGAMMON
+
+    @property
     def score_disputed(self) -> bool:
         """Whether the server has given the last game other points than it had announced, or to the other side."""
         return self.state is not None and bool(self.due_scores) and self.state.score not in self.due_scores
 
     @property
-    def known(self) -> KnownMatch | None:
-        """What is known of the match in any game."""
-        if self.table is not None:
-            line = self.table
-            return KnownMatch(length_from_fibs(line.length), (line.score, line.opponent_score), line.cube)
-        state = self.state
-        return None if state is None else KnownMatch(state.length, state.score, state.cube)
-
-    @property
     def final_score(self) -> tuple[int, int] | None:
         """The score if somebody has all points of the match, so that only the line that says so is missing.
 
-        Where all checkers of one side are off, and no line says that the game is over, it is worth the cube at least.
+        Where all checkers of one side are off in backgammon, and no line says that the game is over, it is worth the
+        cube at least.
         """
-        known, state = self.known, self.state
-        if known is None or not known.length:
+        state = self.state
+        if state is None or not state.length:
             return None
-        mine, theirs = known.score
+        mine, theirs = state.score
         if (
             self.running
-            and state is not None
-            and max(mine, theirs) + state.cube >= known.length  # otherwise the game does not decide the match
+            and max(mine, theirs) + state.cube >= state.length  # otherwise the game does not decide the match
+            and state.rules is BACKGAMMON
             and state.position.over
         ):
             won = state.position.off > state.position.opponent_off
             mine, theirs = (mine + state.cube, theirs) if won else (mine, theirs + state.cube)
-        return (mine, theirs) if max(mine, theirs) >= known.length else None
+        return (mine, theirs) if max(mine, theirs) >= state.length else None
 
     def side_of(self, name: str) -> PlayerSide | None:
         """Return which side a name in a message means; None for somebody else. Without a name it is the opponent."""
@@ -174,7 +167,9 @@ class TrackedMatch:
         """Return the state of one of the player's decisions, for a strategy; the state must be known."""
         if self.state is None:
             raise ValueError("expected a known state")
-        level = min(max(self.resigned_points // self.state.cube, 1), 3) if phase is Phase.RESIGNED else 0
+        if self.shown_whole:
+            return self.state
+        level = self._level_offered(self.state) if phase is Phase.RESIGNED else 0
         state = self.state if self.laws is None else under_laws(self.state, self.laws)
         return fast_evolve(
             state,
@@ -186,6 +181,68 @@ class TrackedMatch:
             redoubled=self.turn is PlayerSide.PLAYER if phase is Phase.DOUBLED and self.turn else None,
             may_reject=self.may_reject and phase is Phase.MOVE,
         )
+
+    @property
+    def game_state(self) -> GameState | None:
+        """The game as the rules core has it, with the player at seat A; None until it is known.
+
+        How many turns it has had, and how it ended, is not known.
+        """
+        state = self.state
+        if state is None:
+            return None
+        turn = Seat.B if self.turn is PlayerSide.OPPONENT else Seat.A
+        return GameState(
+            rules=state.rules,
+            laws=self.laws or state.rules.laws,
+            length=state.length,
+            scores=state.score,
+            crawford=state.crawford,
+            post_crawford=state.post_crawford,
+            board=state.board if turn is Seat.A else state.board.swapped(),
+            turn=turn,
+            stage=self._stage_of(state),
+            dice=self.dice,
+            todo=state.todo,
+            throws=state.throws,
+            passed=state.passed,
+            naming=state.naming,
+            namer=None if state.naming is None else Seat.A if state.names else Seat.B,
+            cube=state.cube,
+            owner=_OWNERS[state.owner],
+            offered=self.offered_cube if self.doubled_by else 0,
+            answering=_SEATS[self.doubled_by].other if self.doubled_by else None,
+            resignation=self._resignation_in(state),
+        )
+
+    def _stage_of(self, state: MatchState) -> Stage:
+        """Return the stage of a game whose state is known."""
+        if not self.running:
+            return Stage.OVER
+        if self.doubled_by is not None:
+            return Stage.DOUBLED
+        if state.naming is not None:
+            return Stage.NAME
+        if self.dice and (isinstance(state.board, Position) or isinstance(next(iter(state.todo), None), Part)):
+            return Stage.MOVE
+        if self.turn is not None:
+            return Stage.ROLL
+        return Stage.OPENING if state.board == first_board(state.rules) else Stage.CONTEST
+
+    def _resignation_in(self, state: MatchState) -> Resignation | None:
+        """Return the offer to resign that waits in a game whose state is known."""
+        if self.resigned_by is None:
+            return None
+        return Resignation(_SEATS[self.resigned_by], Level(self._level_offered(state)), self.resigned_points)
+
+    def _level_offered(self, state: MatchState) -> int:
+        """Return the level of the offer to resign, as far as a line says it, or its points do."""
+        return state.resignation or min(max(self.resigned_points // state.cube, 1), 3)
+
+
+_SEATS: Final = {PlayerSide.PLAYER: Seat.A, PlayerSide.OPPONENT: Seat.B}
+_OWNERS: Final = {Owner.CENTRED: None, Owner.PLAYER: Seat.A, Owner.OPPONENT: Seat.B}
+_SIDES: Final = {seat: side for side, seat in _SEATS.items()}
 
 
 def under_laws(state: MatchState, laws: Laws) -> MatchState:
@@ -230,29 +287,42 @@ def give_turn(tracked: TrackedMatch, side: PlayerSide | None, dice: Dice | None 
 
 def cannot_move(tracked: TrackedMatch) -> bool:
     """Whether the side on turn has rolled and has no legal play."""
-    if tracked.state is None or tracked.dice is None or tracked.turn is None:
-        return False
+    if tracked.state is None or tracked.dice is None or tracked.turn is None or tracked.shown_whole:
+        return False  # a line that shows the whole game says what is to be done
     position = tracked.state.position
     return not can_move(position if tracked.turn is PlayerSide.PLAYER else position.swapped(), tracked.dice)
 
 
 def show_table(tracked: TrackedMatch, line: TableState) -> TrackedMatch:
-    """Take over a `table:` line, which shows everything; one of somebody else's match changes nothing."""
+    """Return the match after a `table:` line, which shows everything; one of somebody else's match changes nothing.
+
+    One that its game does not allow is a difference, and nothing is decided by it.
+    """
+    try:
+        game = game_from_state(line)
+    except ValueError as error:
+        return fast_evolve(tracked, state=None, differences=(Difference("table", None, str(error)),))
     if line.player != tracked.player:
         return tracked
     if tracked.opponent is None:
         tracked = next_match(tracked, line.opponent)
-    turn = {TablePlayer.PLAYER: PlayerSide.PLAYER, TablePlayer.OPPONENT: PlayerSide.OPPONENT, None: None}[line.turn]
-    return fast_evolve(
+    resigned, nobody = game.resignation, game.stage in {Stage.OPENING, Stage.CONTEST, Stage.OVER}
+    turn = None if nobody else _SIDES[game.turn]
+    shown = fast_evolve(
         tracked,
         opponent=line.opponent,
-        running=line.stage is not TableStage.OVER,
-        state=None,
-        table=line,
+        running=game.stage is not Stage.OVER,
+        state=MatchState.seen_by(game, Seat.A),
         turn=turn,
-        turn_count=tracked.turn_count + (line != tracked.table),
-        board_seen=True,
+        dice=game.dice,
+        roll_prompted=game.stage is Stage.ROLL and game.decides is Seat.A and resigned is None,
+        cube_closed=not line.may_double,
+        doubled_by=None if game.answering is None else _SIDES[game.answering.other],
+        offered_cube=game.offered,
+        resigned_by=None if resigned is None else _SIDES[resigned.seat],
+        resigned_points=resigned.points if resigned else 0,
     )
+    return fast_evolve(shown, turn_count=tracked.turn_count + (shown != tracked), board_seen=True)
 
 
 def play_on_board(tracked: TrackedMatch, side: PlayerSide, play: Play) -> TrackedMatch:

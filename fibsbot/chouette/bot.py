@@ -21,7 +21,6 @@ from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, QueuedCommand
 from fibsbot.bot.context import AgentContext, Timer, on
 from fibsbot.bot.decisions import (
-    BOARD_LINES,
     LOST_QUESTION,
     DecisionCommand,
     command_for,
@@ -355,7 +354,7 @@ class ChouetteFlow:
     ) -> None:
         if decision.state is None:
             return
-        decision.reply = command_for(decision.state, answer, BOARD_LINES, decision.direction)
+        decision.reply = command_for(decision.state, answer, decision.direction)
         decision.stage = SeatedDecisionStage.ANSWERED
         decision.due = decision.seen + (0.0 if isinstance(decision.reply.command, c.Roll) else think_time)
         decision.equity, decision.fallback = getattr(answer, "equity", None), fallback

@@ -28,7 +28,7 @@ from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Dice, FibsMove, Setting
 from fibsbot.arena.demo import Display
 from fibsbot.arena.match_board import roll_text
-from fibsbot.bot.decisions import BOARD_LINES, command_for, obvious_answer, question_for
+from fibsbot.bot.decisions import command_for, obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings, PlaySettings
 from fibsbot.chouette.bot import PHASES
 from fibsbot.chouette.rules import BOX, Chouette
@@ -188,7 +188,7 @@ class ChouettePlayer:
         state = match_state(board, phase=phase)
         question = question_for(state, _SETTINGS, cube_closed=not board.may_double, resign_from=1)
         answer = obvious_answer(state, 0) or await _ask(chain, question)
-        command = command_for(state, answer, BOARD_LINES, board.direction).command
+        command = command_for(state, answer, board.direction).command
         if self.pause:
             await asyncio.sleep(self.pause)
         self.observer.on_command(command, board)

@@ -253,7 +253,7 @@ class SessionTracker:
             or match.own_play is not None
         ):
             return
-        if match.state is None or match.dice is None or board.turn is board.colour:
+        if match.state is None or match.shown_whole or match.dice is None or board.turn is board.colour:
             return
         play = find_play(match.state.position.points, match.dice, player_position(board).points)
         if play is not None:

@@ -34,7 +34,7 @@ def test_a_match_with_disputed_points_is_left_and_resumed() -> None:
     assert ["ford"] == [event["opponent"] for event in script.events("match_saved")]
     script.server("ford has joined you. Your running match was loaded.", board(score="0:2", turn=-1, other_dice="6:1"))
     assert State.THEIR_TURN is script.agent.state
-    assert (0, 2) == (script.agent.tracked.known and script.agent.tracked.known.score), "the saved score counts"
+    assert (0, 2) == (script.agent.tracked.state and script.agent.tracked.state.score), "the saved score counts"
 
 
 @pytest.mark.parametrize(("said", "score"), [("2 points", 2), ("1 point", 2)])

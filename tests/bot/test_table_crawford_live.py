@@ -49,8 +49,8 @@ class InCrawford(Watcher):
     def on_record(self, record: Record, agent: Agent) -> None:
         """Count the decisions in a Crawford game."""
         super().on_record(record, agent)
-        table = agent.tracked.table
-        if record.name == "decision" and table is not None and game_from_state(table).crawford:
+        state = agent.tracked.state
+        if record.name == "decision" and state is not None and state.crawford:
             self.decisions += 1
             if self.decisions == 5:
                 self.reached.set()

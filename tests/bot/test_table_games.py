@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
 
 from fibs_protocol import commands as c
-from fibs_protocol.grammar import parse_command
+from fibs_protocol.grammar import parse, parse_command
+from fibs_protocol.session import State
 from fibs_protocol.words import Colour
+from fibsbot.bot.decisions import open_key
+from fibsbot.bot.match_tracker import apply_message
+from fibsbot.bot.tracked_match import TrackedMatch, cannot_move, show_table
+from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.match import MatchState, Phase
 from fibsbot.policy import Policy
 from fibsbot.position import Move, Play
 from fibsbot.rules.game import name, play, roll, start_match_of
@@ -18,13 +25,14 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.base import PlayAnswer
 from fibsbot.strategies.questions import AcceptAnswer, LastResort, RollQuestion
 from fibsbot.strategies.random_play import RandomStrategy
-from fibsbot.table_lines import table_state
-from tests.bot.agent_script import Script
+from fibsbot.table_lines import game_from_state, table_state
+from tests.bot.agent_script import Script, board
 from tests.games.random_games import advance
 from tests.marks import is_long, some_slow
 
 ANY = Policy(games=("any",))
 PLAYER = RandomStrategy(1)
+OFF_CELLS = ":".join(["0"] * 26)
 INVITED = "ford wants to play a 1 point match of {} with you."
 
 
@@ -94,6 +102,44 @@ def test_a_whole_game_is_played_with_legal_commands_only(game: str) -> None:
             state = carry_out(state, sent[0])
     assert script.agent.counters.differences == 0
     assert script.agent.counters.decisions > 0
+
+
+@pytest.mark.parametrize("game", some_slow([*GAMES, "irish:binding", "gioul:may", "acey-deucey:navy"], takes_long))
+def test_the_tracked_match_has_the_whole_game_of_each_line(game: str) -> None:
+    rng, state = random.Random(game), start_match_of(load_ruleset(game), 3)
+    track = TrackedMatch("marvin", opponent="ford")
+    while state.stage is not Stage.OVER:
+        shown = table_state(state, Seat.A, "You", "ford", Colour.O)
+        track = show_table(track, shown)
+        assert track.game_state is not None
+        assert game_from_state(shown) == fast_evolve(track.game_state, throws=state.throws)
+        assert track.decision_state(Phase.MOVE) == (MatchState.of(game_from_state(shown), Seat.A) or track.state)
+        assert track == show_table(track, shown), "the same line again is no news"
+        state = advance(state, rng)
+
+
+def test_lines_of_two_games_in_one_match_are_no_error() -> None:
+    began = start_match_of(load_ruleset("plakoto"), 1, begins=Seat.A)
+    of_plakoto = [line(began), line(roll(began, Seat.A, (6, 5))), line(roll(began, Seat.A, (6, 5))).replace("O", "X")]
+    others = [
+        *(line(began).replace("plakoto", "tabula"), board(turn=-1, other_dice="6:1"), board(dice="6:4", length=1)),
+        *(board(length=1, dice="6:5", may="1:0", cube=2), board(cells=OFF_CELLS, length=1)),
+        *("You roll 6 and 4.", "ford moves 17-23 19-20 .", "ford doubles. Type 'accept' or 'reject'."),
+        *("ford can't move.", "ford wants to resign. You will win 1 point. Type 'accept' or 'reject'."),
+        *("You win the game and get 1 point. Congratulations!", "ford gives up. You win 1 point."),
+        *("Starting a new game with ford.", "You rolled 1, ford rolled 6", "ford makes the first move."),
+    ]
+    for texts in itertools.product(of_plakoto, others, [*others, *of_plakoto]):
+        track = TrackedMatch("marvin")
+        for text in texts:
+            track = apply_message(fast_evolve(track, own_play=Play.of((24, 18), (13, 9))), parse(text))
+            for phase in Phase:
+                assert track.state is None or track.decision_state(phase) is not None
+            for state in State:
+                open_key(track, state, 1, resignation_pending=True)
+            assert (track.state is None) is (track.game_state is None)
+            assert track.final_score is None or max(track.final_score) > 0
+            cannot_move(track)
 
 
 def test_games_are_asked_for_only_if_they_are_played() -> None:

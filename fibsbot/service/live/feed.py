@@ -17,7 +17,6 @@ from attrs import evolve, frozen
 
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
-from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
@@ -29,10 +28,8 @@ from fibsbot.match import Phase
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay import event_text, events
-from fibsbot.rules.backgammon import sides_of
 from fibsbot.rules.sides import Sides
 from fibsbot.rules.state import Seat
-from fibsbot.table_lines import game_from_state
 from fibsbot.transcript import Gap, Step, walk
 
 LINES: Final = 100
@@ -73,27 +70,21 @@ def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
 
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
-    if track.table is not None:
-        return _picture_of_line(track, track.table, own_name, last)
     if track.state is None:
         return None
+    names = (own_name, track.opponent or "opponent")
+    shown, look = _play_to(track.state.sides, last), _OWN_LOOK
     decider, phase = _open_decision(track)
-    state = track.decision_state(phase)
-    names = (own_name, track.opponent or "opponent")
-    shown, look = _play_to(sides_of(track.state.position), last), _OWN_LOOK
-    if decider is PlayerSide.OPPONENT:
-        state, names, look = state.swapped(), names[::-1], _OPPONENT_LOOK
-        shown = shown and evolve(shown, below=not shown.below)
-    scene = evolve(scene_of_state(state, names, dark=decider is PlayerSide.PLAYER), shown=shown)
-    return _picture(scene, caption_of_state(state, names), look, running=track.running)
-
-
-def _picture_of_line(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
-    """Draw a match of a game other than backgammon by its last line."""
-    game = game_from_state(line)
-    names = (own_name, track.opponent or "opponent")
-    scene = evolve(scene_of_game(game, Seat.A, names), shown=_play_to(game.sides_for(Seat.A), last))
-    return _picture(scene, caption_of_game(game, names), _OWN_LOOK, running=track.running)
+    if track.shown_whole and (game := track.game_state) is not None:
+        scene, caption = scene_of_game(game, Seat.A, names), caption_of_game(game, names)
+    else:
+        state = track.decision_state(phase)
+        if decider is PlayerSide.OPPONENT:
+            state, names, look = state.swapped(), names[::-1], _OPPONENT_LOOK
+            shown = shown and evolve(shown, below=not shown.below)
+        scene = scene_of_state(state, names, dark=decider is PlayerSide.PLAYER)
+        caption = caption_of_state(state, names)
+    return _picture(evolve(scene, shown=shown), caption, look, running=track.running)
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
@@ -109,7 +100,9 @@ def _picture(scene: Scene, caption: Caption, look: ViewOptions, *, running: bool
     """Return a picture; that of a game that is over has no side on turn."""
     if not running:
         below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
-        scene, caption = evolve(scene, below=below, above=above), evolve(caption, title="between two games")
+        scene = evolve(scene, below=below, above=above)
+        facts = tuple(fact for fact in caption.facts if fact[0] != "decision")
+        caption = evolve(caption, title="between two games", facts=facts)
     return BoardPicture(scene_svg(scene, caption, look), caption.title)
 
 
