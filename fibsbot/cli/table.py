@@ -67,22 +67,26 @@ async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bo
     import webbrowser  # noqa: PLC0415
 
     from fibsbot.table.hosts import BotHost  # noqa: PLC0415
-    from fibsbot.table.page_server import TablePage  # noqa: PLC0415 - loads aiohttp
+    from fibsbot.table.page_server import PageServer  # noqa: PLC0415 - loads aiohttp
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     host, file = BotHost(match, bot), MatchFile(path)
     host.listen(lambda: file.write(match))
-    page = TablePage(host, port)
-    await page.start()
+    server = PageServer(port)
+    page = server.add(host)
+    await server.start()
     try:
-        click.echo(f"{page.address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
+        await host.start()
+        address = server.address(page)
+        click.echo(f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
         if browse and not take_early_signals():
-            await asyncio.to_thread(webbrowser.open, page.address)
+            await asyncio.to_thread(webbrowser.open, address)
         await stop.wait()
     finally:
-        await page.close()
+        await host.close()
+        await server.close()
 
 
 @define

@@ -11,6 +11,7 @@ The modules:
     control_server.py  the control socket
     control_client.py  its client
     web_server.py      /metrics and /healthz
+    request_guards.py  what web pages keep away
     systemd.py         notifications to systemd
 
 The package `live` serves the page that follows running bots.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, disable_created_metrics, generate_latest
@@ -16,39 +15,10 @@ from prometheus_client.registry import Collector
 
 from fibsbot.records.store import StoreWriter
 from fibsbot.service.account import AccountStatus
+from fibsbot.service.request_guards import SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.service.settings import HOST
 from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.pool import TimedAnswer
-
-LOCAL_NAMES: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-"""Names of this machine. A foreign site can let its own name resolve to our address, but not send another name."""
-_SAME_SITE: Final = frozenset({"same-origin", "none"})
-
-
-def refuse_foreign_requests(request: web.Request, *, embedded: bool = False) -> None:
-    """Refuse requests that come from pages of other sites.
-
-    Args:
-        request: the request.
-        embedded: whether only our own pages request this path, and no links lead to it.
-
-    Raises web.HTTPForbidden.
-    """
-    if _host(f"//{request.headers.get('Host', '')}") not in LOCAL_NAMES:
-        raise web.HTTPForbidden(text="expected the name of this machine, such as 127.0.0.1 or localhost\n")
-    origin = request.headers.get("Origin")
-    if origin is not None and _host(origin) not in LOCAL_NAMES:
-        raise web.HTTPForbidden(text="expected a request from a page of this machine\n")
-    if embedded and request.headers.get("Sec-Fetch-Site", "none") not in _SAME_SITE:
-        raise web.HTTPForbidden(text="expected a request from our own page\n")
-
-
-def _host(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
-
 
 BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds."""
@@ -166,8 +136,6 @@ def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMet
 
 
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-SHUTDOWN_TIMEOUT: Final = 1.0
-"""Seconds that clients have to receive their last response at the end."""
 
 WebHandler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

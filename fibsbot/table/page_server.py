@@ -1,12 +1,11 @@
-"""The table in a browser on this machine: a page, the state of the match, and inputs.
+"""The tables in browsers: a page for each person, the states of the match as server-sent events, and inputs.
 
-The address has a random token, so that no other user of the machine and no other page can play.
+The address of a page has a random token, so that no other user of the machine and no other page can play.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import secrets
 from collections.abc import Mapping
@@ -16,139 +15,172 @@ from typing import Any, Final
 import structlog
 from aiohttp import web
 
-from fibsbot.draw.layout import BAR_WIDTH, POINT, TRAY, WIDTH, Layout
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import game_svg
-from fibsbot.draw.themes import Theme, stylesheet
-from fibsbot.rules.sides import HAND, OFF
+from fibsbot.draw.themes import stylesheet
+from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.service.settings import HOST
-from fibsbot.service.web_server import SHUTDOWN_TIMEOUT, refuse_foreign_requests
-from fibsbot.table.hosts import BotHost
-from fibsbot.table.model import Action, Preference, TableModel
+from fibsbot.table.hosts import Document, TableHost
+from fibsbot.table.model import Action, Preference
+from fibsbot.table.page_state import PageView, page_state
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
         "default-src 'none'; connect-src 'self'; img-src data:; script-src 'self'; style-src 'self';"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
+    **PRIVATE_HEADERS,
 }
-LARGEST_INPUT: Final = 1000
+LARGEST_INPUT: Final = 10_000
 """Bytes of an input."""
-LONGEST_WAIT: Final = 20.0
-"""Seconds that a browser waits for a new state before it asks again."""
+WATCHERS: Final = 8
+"""Maximum number of browsers at the same page."""
+HEARTBEAT: Final = 10.0
+"""Seconds of silence after which a browser is sent a sign of life."""
+PATIENCE: Final = 20.0
+"""Seconds that a browser may take to read before it is disconnected."""
+RETRY_MILLISECONDS: Final = 1000
+"""Milliseconds after which a browser tries again when the connection is lost."""
+_KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 _log = structlog.get_logger(__name__)
 
 
-def _asset(name: str) -> str:
-    return (resources.files("fibsbot.table") / "assets" / name).read_text(encoding="utf-8")
+def _assets() -> dict[str, tuple[str, str]]:
+    """Return the media type and the text of every file of the page, by name."""
+    found = {}
+    for file in (resources.files("fibsbot.table") / "assets").iterdir():
+        text = file.read_text(encoding="utf-8")
+        found[file.name] = (
+            _KINDS[file.name[file.name.rindex(".") :]],
+            stylesheet() + text if file.name == "table.css" else text,
+        )
+    return found
 
 
-_PAGE: Final = _asset("table.html")
-_ASSETS: Final = {
-    "table.css": ("text/css", stylesheet() + _asset("table.css")),
-    "table.js": ("text/javascript", _asset("table.js")),
-}
+_ASSETS: Final = _assets()
 
 
 class TablePage:
-    """Serves a table to browsers on this machine."""
+    """The page of one person's table."""
 
-    def __init__(self, host: BotHost, port: int) -> None:
-        """Serve on a port; 0 takes a free one."""
+    def __init__(self, host: TableHost) -> None:
+        """Show what `host` has, and tell it what the person asks."""
         self.token = secrets.token_urlsafe(16)
-        self.port = port
-        self._host = host
+        self.host = host
         self._version = 0
-        self._changed = asyncio.Event()
-        self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
-        root = f"/{self.token}/"
-        self.app.router.add_get(root, self._page)
-        self.app.router.add_get(root + "state", self._state)
-        self.app.router.add_post(root + "act", self._act)
-        self.app.router.add_post(root + "prefer", self._prefer)
-        for name in _ASSETS:
-            self.app.router.add_get(root + name, self._file)
-        self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
-
-    @property
-    def address(self) -> str:
-        """The address for the browser."""
-        return f"http://{HOST}:{self.port}/{self.token}/"
-
-    async def start(self) -> None:
-        """Start listening. Raises OSError if the port is in use."""
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, HOST, self.port).start()
-        except OSError:
-            await self._runner.cleanup()
-            raise
-        self.port = self._runner.addresses[0][1]
-        self._host.listen(self._note_change)
-        await self._host.start()
-
-    async def close(self) -> None:
-        """Stop."""
-        await self._host.close()
-        await self._runner.cleanup()
+        self._wakers: set[asyncio.Event] = set()
+        self._drawn: dict[PageView, tuple[int, str]] = {}
+        """The newest state that was drawn for each view, and its version."""
+        self._closing = False
+        host.listen(self._note_change)
 
     def _note_change(self) -> None:
-        """Let the browsers that wait have the new state."""
+        """Let the browsers have the new state."""
         self._version += 1
-        self._changed.set()
-        self._changed = asyncio.Event()
+        for waker in self._wakers:
+            waker.set()
+
+    def close(self) -> None:
+        """End all responses."""
+        self._closing = True
+        self._note_change()
 
     # -- responses ----------------------------------------------------------------------------------------------
 
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        refuse_foreign_requests(request, embedded=request.method == "POST")
-        response: web.StreamResponse = await handler(request)
-        return response
+    def state_text(self, view: PageView) -> str:
+        """Return the state as JSON in one line, drawn once for all who see it alike."""
+        drawn = self._drawn.get(view)
+        if drawn is None or drawn[0] != self._version:
+            model = self.host.model
+            match = {} if model is None else page_state(model, view)
+            state = {"version": self._version, **match, **self.host.parts}
+            drawn = self._drawn[view] = (self._version, json.dumps(state))
+        return drawn[1]
 
-    async def _page(self, _: web.Request) -> web.StreamResponse:
-        return web.Response(text=_PAGE, content_type="text/html", headers=HEADERS)
-
-    async def _file(self, request: web.Request) -> web.StreamResponse:
-        kind, text = _ASSETS[request.path.rpartition("/")[2]]
+    async def get(self, request: web.Request) -> web.StreamResponse:
+        """Respond with the page, a file of it, the state, or the states from now on."""
+        address = request.match_info["address"] or "table.html"
+        if address == "events":
+            return await self._events(request)
+        if address == "state":
+            text, kind = self.state_text(PageView.of(request.query)), "application/json"
+        elif address in _ASSETS:
+            kind, text = _ASSETS[address]
+        elif document := self.host.document(address):
+            return _document_response(document)
+        else:
+            raise web.HTTPNotFound
         return web.Response(text=text, content_type=kind, headers=HEADERS)
 
-    async def _state(self, request: web.Request) -> web.StreamResponse:
-        """Respond with the state as soon as it is newer than what the browser has."""
-        known = request.query.get("after", "")
-        if known == str(self._version):
-            with contextlib.suppress(TimeoutError):  # the browser asks again
-                await asyncio.wait_for(self._changed.wait(), LONGEST_WAIT)
-        return self._response()
-
-    async def _act(self, request: web.Request) -> web.StreamResponse:
+    async def post(self, request: web.Request) -> web.StreamResponse:
+        """Do what the person asks, and respond whether it could be done; the state comes as an event."""
         asked = await _asked(request)
+        address = request.match_info["address"]
         try:
-            action, numbers = Action(asked.get("action")), asked.get("numbers", [])
-        except ValueError:
-            raise web.HTTPBadRequest(text="expected an action and its numbers\n") from None
+            if address == "act":
+                done = self._act(asked)
+            elif address == "prefer":
+                self.host.prefer(Preference(asked.get("preference")), wanted=bool(asked.get("wanted")))
+                done = True
+            else:
+                done = self.host.request(address, asked)
+        except LookupError:
+            raise web.HTTPNotFound from None
+        except ValueError as error:
+            raise web.HTTPBadRequest(text=f"{error}\n") from None
+        return web.json_response({"done": done}, headers=HEADERS)
+
+    def _act(self, asked: Mapping[str, Any]) -> bool:
+        action, numbers = Action(asked.get("action")), asked.get("numbers", [])
         if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-            raise web.HTTPBadRequest(text="expected whole numbers\n")
-        self._host.act(action, numbers)
-        return self._response()
+            raise ValueError("expected whole numbers")
+        return self.host.act(action, numbers)
 
-    async def _prefer(self, request: web.Request) -> web.StreamResponse:
-        asked = await _asked(request)
+    async def _events(self, request: web.Request) -> web.StreamResponse:
+        if self._closing or len(self._wakers) >= WATCHERS:
+            raise web.HTTPServiceUnavailable(text=f"{WATCHERS} browsers watch already\n", headers={"Retry-After": "10"})
+        waker = asyncio.Event()
+        self._wakers.add(waker)
         try:
-            preference = Preference(asked.get("preference"))
-        except ValueError:
-            raise web.HTTPBadRequest(text="expected a preference\n") from None
-        self._host.prefer(preference, wanted=bool(asked.get("wanted")))
-        return self._response()
+            return await self._watch(request, waker)
+        finally:
+            self._wakers.discard(waker)
 
-    def _response(self) -> web.Response:
-        state = {"version": self._version, **page_state(self._host.model)}
-        return web.json_response(state, headers=HEADERS)
+    async def _watch(self, request: web.Request, waker: asyncio.Event) -> web.StreamResponse:
+        """Send every state that is newer than what the browser has, as long as it is connected."""
+        response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
+        view = PageView.of(request.query)
+        known = request.headers.get("Last-Event-ID", "")
+        text = f"retry: {RETRY_MILLISECONDS}\n\n"
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await response.prepare(request)
+            while not self._closing and request.transport and not request.transport.is_closing():
+                waker.clear()
+                if known != str(self._version):
+                    known = str(self._version)
+                    text += f"id: {known}\ndata: {self.state_text(view)}\n\n"
+                async with asyncio.timeout(PATIENCE):
+                    await response.write(text.encode())
+                text = ""
+                try:
+                    async with asyncio.timeout(HEARTBEAT):
+                        await waker.wait()
+                except TimeoutError:
+                    text = ": still here\n\n"
+        except TimeoutError:
+            _log.info("a browser that does not read is given up")
+            if request.transport:
+                request.transport.abort()
+        except ConnectionError:
+            pass  # the browser has closed the connection
+        return response
+
+
+def _document_response(document: Document) -> web.Response:
+    headers = {**HEADERS, "Content-Security-Policy": document.policy}
+    if document.refresh is not None:
+        headers["Refresh"] = str(document.refresh)
+    return web.Response(text=document.html, content_type="text/html", headers=headers)
 
 
 async def _asked(request: web.Request) -> dict[str, Any]:
@@ -162,35 +194,58 @@ async def _asked(request: web.Request) -> dict[str, Any]:
     return asked
 
 
-def page_state(model: TableModel) -> dict[str, Any]:
-    """Return what the page shows, in JSON types."""
-    state, view = model.shown, ViewOptions(theme=Theme.PAGE)
-    layout = Layout(view.left, view.board_only, state.rules.course)
-    in_hand = state.rules.in_hand(state.sides_for(model.seat).own) > 0
-    return {
-        "board": game_svg(state, model.seat, view=view, names=model.names),
-        "text": model.sentence,
-        "last": model.last,
-        "actions": [action.value for action in model.actions],
-        "preferences": [preference.value for preference in model.preferences],
-        "names": list(model.names_offered),
-        "moves": [[made.move.source, made.move.target] for made in model.moves],
-        "places": {place: _area(layout, place, in_hand=in_hand) for place in range(OFF, HAND + 1)},
-    }
+class PageServer:
+    """Serves the pages of tables to browsers on this machine."""
 
+    def __init__(self, port: int) -> None:
+        """Serve on a port; 0 takes a free one."""
+        self.port = port
+        self.pages: dict[str, TablePage] = {}
+        """By token."""
+        self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
+        self.app.router.add_get("/{token}/{address:.*}", self._respond)
+        self.app.router.add_post("/{token}/{address:.*}", self._respond)
+        self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
 
-def _area(layout: Layout, place: int, *, in_hand: bool) -> list[float]:
-    """Return left, top, width and height of the area of a place, as fractions of the picture.
+    def add(self, host: TableHost) -> TablePage:
+        """Give a table a page."""
+        page = TablePage(host)
+        self.pages[page.token] = page
+        return page
 
-    Checkers enter from the tray where they lie in hand, else from the bar.
-    """
-    if place == OFF:
-        left, width, top = layout.off_of(below=True) - TRAY / 2, TRAY, layout.middle
-    elif place == HAND and in_hand:
-        left, width, top = layout.cube - TRAY / 2, TRAY, layout.middle
-    elif place == HAND:
-        left, width, top = layout.bar - BAR_WIDTH / 2, BAR_WIDTH, layout.middle
-    else:
-        left, width, top = layout.column(place) - POINT / 2, POINT, layout.middle if place <= 12 else layout.top
-    half = layout.bottom - layout.middle
-    return [left / WIDTH, top / layout.height, width / WIDTH, half / layout.height]
+    def remove(self, page: TablePage) -> None:
+        """Let a page end."""
+        page.close()
+        self.pages.pop(page.token, None)
+
+    def address(self, page: TablePage) -> str:
+        """Return the address of a page for the browser."""
+        return f"http://{HOST}:{self.port}/{page.token}/"
+
+    async def start(self) -> None:
+        """Start listening. Raises OSError if the port is in use."""
+        await self._runner.setup()
+        try:
+            await web.TCPSite(self._runner, HOST, self.port).start()
+        except OSError:
+            await self._runner.cleanup()
+            raise
+        self.port = self._runner.addresses[0][1]
+
+    async def close(self) -> None:
+        """Stop."""
+        for page in list(self.pages.values()):
+            self.remove(page)
+        await self._runner.cleanup()
+
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        refuse_foreign_requests(request, embedded=request.method == "POST")
+        response: web.StreamResponse = await handler(request)
+        return response
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        page = self.pages.get(request.match_info["token"])
+        if page is None:
+            raise web.HTTPNotFound
+        return await (page.get if request.method == "GET" else page.post)(request)

@@ -19,6 +19,7 @@ from fibsbot.draw.themes import stylesheet
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.live.feed import AccountFeed, FeedPart, safe_text
+from fibsbot.service.request_guards import PRIVATE_HEADERS
 
 
 def _asset(name: str) -> str:
@@ -38,10 +39,7 @@ HEADERS: Final[Mapping[str, str]] = {
         f"default-src 'none'; connect-src 'self'; script-src {_allowed(_SCRIPT)}; style-src {_allowed(_STYLE)};"
         " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
-    "Cache-Control": "no-store",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
+    **PRIVATE_HEADERS,
 }
 
 
