@@ -21,6 +21,7 @@ from fibsbot.bot.login import Registration
 from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
 from fibsbot.client.settings import BackoffSettings, ServerSettings
+from fibsbot.games import GAMES
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import password_hidden
 from fibsbot.strategies.pool import StrategyChain
@@ -141,6 +142,8 @@ class ServerHost(TableHost):
         return {
             **session.lobby.as_dict(),
             "status": self.sentence,
+            "ended": bool(self.ended),
+            "games": ["backgammon", *sorted(GAMES)],
             "online": session.logged_in and not self.ended,
             "playing": session.playing,
             "watching": match.names[0] if match is not None and match.watched and not match.ended else None,
