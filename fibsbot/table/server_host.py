@@ -146,6 +146,7 @@ class ServerHost(TableHost):
             "games": ["backgammon", *sorted(GAMES)],
             "online": session.logged_in and not self.ended,
             "playing": session.playing,
+            "watched": match is not None and match.watched,
             "watching": match.names[0] if match is not None and match.watched and not match.ended else None,
         }
 

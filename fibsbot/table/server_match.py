@@ -24,12 +24,13 @@ from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.match import Owner, Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
-from fibsbot.rules.errors import RuleError
+from fibsbot.rules.errors import RollFirstError, RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
 from fibsbot.table.model import Action, TableModel
 from fibsbot.table_lines import game_from_state, play_of_moves
+from fibsbot.text import plural
 
 _COMMANDS: Final[dict[Action, Command]] = {
     Action.ROLL: c.Roll(),
@@ -50,12 +51,20 @@ _STAGES: Final = {
 }
 _SEATS: Final = {PlayerSide.PLAYER: Seat.A, PlayerSide.OPPONENT: Seat.B}
 _OWNERS: Final = {Owner.CENTRED: None, Owner.PLAYER: Seat.A, Owner.OPPONENT: Seat.B}
-_SAID: Final = (
-    *(m.OpponentDoubles, m.WatchedDouble, m.YouDouble, m.DoubleAccepted, m.OpponentRedoubles, m.WatchedRedouble),
-    *(m.YouRedouble, m.RedoubleAccepted, m.ResignOffer, m.ResignRejected, m.CannotMove, m.GaveUp, m.GameWon),
-    *(m.ResignAccepted, m.GameWonBy, m.GameDrawn, m.NumberNamed, m.RollsAgain, m.RestLeft, m.RollRejected),
-)
-"""Messages that are shown as they are: they say what has happened."""
+_WORDS: Final[dict[type[Message], str]] = {
+    m.OpponentDoubles: "doubles",
+    m.WatchedDouble: "doubles",
+    m.YouDouble: "doubles",
+    m.OpponentRedoubles: "redoubles",
+    m.WatchedRedouble: "redoubles",
+    m.YouRedouble: "redoubles",
+    m.DoubleAccepted: "takes",
+    m.RedoubleAccepted: "takes",
+    m.CannotMove: "cannot move",
+    m.ResignRejected: "rejects the resignation",
+    m.RollRejected: "rejects the roll",
+}
+"""What a player has done, by the message that says it."""
 
 
 class ServerMatch(TableModel):
@@ -148,34 +157,51 @@ class ServerMatch(TableModel):
             self.ended, self.play = why, None
 
     def _note(self, message: Message, tracked: TrackedMatch) -> None:
-        """Note what a message says of the last play, and of the end of a game."""
+        """Note what a message says that a player has done, and how a game has ended."""
+        name = getattr(message, "player", YOU if isinstance(message, m.YouDouble | m.YouRedouble) else None)
+        side = None if name is None else tracked.side_of(name)
+        seat = None if side is None else _SEATS[side]
         match message:
-            case m.Moves(player=player, moves=moves) if (side := tracked.side_of(player)) is not None:
+            case m.Moves(moves=moves) if side is not None and seat is not None:
                 if tracked.table is not None or tracked.direction is None:
                     play = play_of_moves(moves)
                 else:
                     play = play_from_fibs(moves, tracked.direction * side.value)
-                self.last = self._in_words(_SEATS[side], play) or write(message)
+                self._note_play(seat, play, write(message))
+            case m.ResignOffer(points=points) if seat is not None:
+                self.note(seat, f"wants to resign for {plural(points, 'point')}")
+            case m.NumberNamed(number=number) if seat is not None:
+                self.note(seat, f"names {number}")
             case m.GameStarts():
-                self._result = None
+                self._result, self.last_play = None, None
+                self.sheet.clear()
             case m.WaitForJoin():
                 self._joined = True
-            case _ if isinstance(message, _SAID):
-                self.last = write(message)
-        if isinstance(message, m.GameWon | m.GaveUp | m.ResignAccepted | m.GameWonBy):
-            winner = tracked.side_of(message.winner)
-            if winner is not None:
-                self._result = Result(_SEATS[winner], message.points, Level.SINGLE, Ending.OTHER)
+            case m.GameWon() | m.GaveUp() | m.ResignAccepted() | m.GameWonBy():
+                self._note_result(message, tracked)
+            case _ if type(message) in _WORDS and seat is not None:
+                self.note(seat, _WORDS[type(message)])
 
-    def _in_words(self, seat: Seat, play: Play) -> str:
-        """Return a play in usual notation; nothing if it does not belong to the state that is known."""
+    def _note_result(
+        self, message: m.GameWon | m.GaveUp | m.ResignAccepted | m.GameWonBy, tracked: TrackedMatch
+    ) -> None:
+        winner = tracked.side_of(message.winner)
+        if winner is not None:
+            self._result = Result(_SEATS[winner], message.points, Level.SINGLE, Ending.OTHER)
+            self.note(_SEATS[winner], f"wins {plural(message.points, 'point')}")
+
+    def _note_play(self, seat: Seat, play: Play, line: str) -> None:
+        """Note a play in usual notation; as the server has it where it does not belong to the state that is known."""
         state = self.state
-        if state.stage is not Stage.MOVE or state.turn is not seat:
-            return ""
         try:
-            return f"{self.names[seat]} {'-'.join(map(str, state.part.numbers))}: {format_play(play, state)}"
+            if state.turn is not seat:
+                raise RollFirstError("it is the other player's turn")
+            dice, text = "-".join(map(str, state.part.numbers)), format_play(play, state)
         except RuleError:
-            return ""
+            self.last = line
+            return
+        self.note(seat, text, dice)
+        self.last_play = state, play
 
     # -- what the person decides --------------------------------------------------------------------------------
 
@@ -195,7 +221,7 @@ class ServerMatch(TableModel):
     def make_play(self, play: Play) -> None:
         """Send a play."""
         lines = BOARD_LINES if self._tracked.table is None else TABLE_LINES
-        self.last = self._in_words(Seat.A, play)
+        self._note_play(Seat.A, play, "")
         self._sent_for = self._key
         self._send(c.Move(lines.moves(play, self._tracked.direction or -1)))
 
@@ -211,7 +237,7 @@ def game_of(tracked: TrackedMatch, result: Result | None = None) -> GameState | 
     state = game_from_state(tracked.table) if tracked.table is not None else _game_on_board(tracked)
     if state is None or tracked.running:
         return state
-    stage = Stage.OVER if tracked.game else Stage.OPENING
+    stage = Stage.OVER if tracked.game or result is not None else Stage.OPENING
     return fast_evolve(state, stage=stage, result=result, resignation=None, offered=0, answering=None)
 
 

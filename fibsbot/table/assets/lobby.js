@@ -35,7 +35,7 @@ const points = (length) => (length === 0 ? "unlimited match" : `${length}-point 
 // -- what stays while the state changes ---------------------------------------------------------------------------
 
 const status = make("p", { class: "status", role: "status" });
-const buttons = make("div", { class: "buttons" });
+const buttons = make("div", { class: "buttons own-state" });
 const requests = make("ul", { class: "requests", "aria-label": "Invitations and saved matches", "aria-live": "polite" });
 const search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search players" });
 const sort = select("Sort players", [["rating", "by rating"], ["experience", "by experience"], ["name", "by name"]]);
@@ -220,11 +220,14 @@ function showButtons(lobby) {
   if (lobby.ended) {
     made.push(button("Connect again", () => table.ask("connect"), { class: "first" }));
   } else if (lobby.online) {
-    const ready = make("input", { type: "checkbox" });
-    ready.checked = Boolean(lobby.ready);
-    ready.addEventListener("change", () => table.ask("ready"));
-    made.push(make("label", {}, ready, " others may invite me"));
-    if (lobby.playing) {
+    if (!lobby.playing) {
+      const ready = make("input", { type: "checkbox" });
+      ready.checked = Boolean(lobby.ready);
+      ready.addEventListener("change", () => table.ask("ready"));
+      made.push(make("label", {}, ready, " others may invite me"));
+      const opponent = table.state.over === "match" && !lobby.watched ? table.state.players[0].name : "";
+      if (opponent) made.push(button(`Play ${opponent} again`, () => openInvitation(opponent)));
+    } else {
       made.push(button("Leave the match", () => {
         if (window.confirm("Leave? The server saves the match.")) table.ask("leave");
       }));
@@ -232,6 +235,7 @@ function showButtons(lobby) {
     if (lobby.watching) made.push(button(`Stop watching ${lobby.watching}`, () => table.ask("unwatch")));
     if (lobby.away) made.push(button("I am back", () => table.ask("back")));
   }
+  if (lobby.playing) made.push(make("span", { class: "note" }, "On a server there are no hints and no analysis."));
   buttons.replaceChildren(...made);
 }
 
@@ -240,17 +244,18 @@ let wasPlaying = false;
 table.onState((state, before) => {
   const lobby = state.lobby;
   section.hidden = !lobby;
-  document.body.classList.toggle("server", Boolean(lobby));
-  document.body.classList.toggle("in-lobby", Boolean(lobby) && !state.board);
   if (!lobby) return;
   if (!section.firstChild) section.append(status, buttons, requests, who, chat);
   if (JSON.stringify(lobby) === JSON.stringify(before?.lobby)) return;
   status.textContent = `${lobby.user}: ${lobby.status}${lobby.invited && !lobby.playing ? `, waiting for ${lobby.invited}` : ""}`;
-  if (lobby.playing !== wasPlaying) who.open = !lobby.playing;
-  wasPlaying = lobby.playing;
   showButtons(lobby);
   showRequests(lobby);
   showPlayers(lobby);
   showChat(lobby);
   showKinds(lobby);
+  if (lobby.playing !== wasPlaying) {
+    who.open = !lobby.playing;
+    if (lobby.playing) kind.value = "say";
+  }
+  wasPlaying = lobby.playing;
 });
