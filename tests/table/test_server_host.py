@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
-from random import Random
+from random import Random, choices
+from string import ascii_lowercase
+from typing import Final
 
 import pytest
+from attrs import evolve
 
 from fibsbot.bot.runner import Runner
+from fibsbot.client.settings import ServerSettings
 from fibsbot.games import GAMES
 from fibsbot.replay.captures import read_captures
 from fibsbot.replay.events import DifferenceFound, MatchEnded
 from fibsbot.replay.transcriber import events_of_capture
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
-from fibsbot.table.model import Preference
+from fibsbot.table.model import Action, Preference
 from fibsbot.table.server_host import ServerHost
 from tests.bot.live_bots import CHEAP, settings
 from tests.bot.proxy import Chunk, Cut, Proxy
 from tests.marks import is_no_sample, some_slow
-from tests.table.people import Refusals, at_table, begin_match, login, match_of, play_on, ready_players, until
+from tests.table.people import Refusals, at_table, begin_match, login, match_of, play_on, press, ready_players, until
+
+SERVER: Final = os.environ.get("FIBSBOT_SERVER", "")
 
 
 async def play_both(ann: ServerHost, ben: ServerHost, seed: int = 1) -> None:
@@ -62,6 +69,34 @@ async def test_what_is_left_to_the_table_is_sent_once() -> None:
             await begin_match(ann, ben, game, 1)
             await play_both(ann, ben)
     assert ann_sees.messages == []
+
+
+@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+async def test_random_inputs_never_send_what_the_server_refuses(count: int) -> None:
+    """Half of the inputs are any action with any numbers, at any time."""
+    random, ann_sees, ben_sees = Random(count), Refusals(), Refusals()
+    async with (
+        Server(seed=8, limits=CHEAP) as server,
+        at_table(login(server.port, "ann"), ann_sees) as ann,
+        at_table(login(server.port, "ben"), ben_sees) as ben,
+    ):
+        games = iter(["backgammon", "plakoto", "irish:binding", "acey-deucey", "nackgammon"] * count)
+        for _ in range(count):
+            if not ann.session.playing or not ben.session.playing:
+                await until(ann, lambda: not ann.session.playing)
+                await until(ben, lambda: not ben.session.playing)
+                await begin_match(ann, ben, next(games), random.choice([0, 1, 3]))
+            host = random.choice((ann, ben))
+            if random.random() < 0.5:
+                press(host, random)
+            else:
+                numbers = [random.randint(-1, 27) for _ in range(random.randrange(3))]
+                host.act(random.choice(list(Action)), numbers)
+            await asyncio.sleep(random.choice((0, 0, 0.001)))
+        for host in (ann, ben):  # the answer to this comes after those to everything before
+            host.request("shout", {"text": "that is all"})
+            await until(host, lambda host=host: any(line.own for line in host.session.lobby.lines))
+    assert (ann_sees.messages, ben_sees.messages) == ([], [])
 
 
 async def test_a_match_against_a_bot_is_in_the_log_and_is_replayed(tmp_path: Path) -> None:
@@ -134,3 +169,14 @@ async def test_another_login_takes_the_place_and_the_first_does_not_come_back() 
         await until(first, first.finished.is_set)
         assert "elsewhere" in first.ended
         assert second.session.logged_in
+
+
+@pytest.mark.skipif(not SERVER, reason="plays on a server of your own choice: set FIBSBOT_SERVER to its HOST:PORT")
+async def test_two_people_on_a_server_of_your_own_choice() -> None:
+    host, _, port = SERVER.rpartition(":")
+    names = [f"{stem}_{''.join(choices(ascii_lowercase, k=6))}" for stem in ("ann", "ben")]
+    asked = [evolve(login(int(port), name), server=ServerSettings(host, int(port))) for name in names]
+    async with at_table(asked[0]) as ann, at_table(asked[1]) as ben:
+        await begin_match(ann, ben, "backgammon", 1)
+        await play_both(ann, ben)
+        assert match_of(ann).state.scores == match_of(ben).state.scores[::-1]
