@@ -35,12 +35,11 @@ async def guests(limits: WebLimits | None = None) -> AsyncIterator[tuple[Server,
             await pages.close()
 
 
-async def log_in(web: aiohttp.ClientSession, pages: GuestPages, name: str, password: str = "", **asked: Any) -> str:
-    """Log a guest in; return the address of the page, or why there is none."""
-    body = {"name": name, "password": password or f"random_of_{name}", "guest": not password, **asked}
-    response = await web.post(pages.root + "login", json=body)
-    answer = await response.json()
-    return pages.root + answer["address"] if "address" in answer else str(answer["fault"])
+async def log_in(web: aiohttp.ClientSession, root: str, name: str, password: str = "") -> str:
+    """Log a guest in, or somebody with a password; return the address of the page, or why there is none."""
+    body = {"name": name, "password": password or f"random_of_{name}", "guest": not password}
+    answer = await (await web.post(root + "login", json=body)).json()
+    return root + answer["address"] if "address" in answer else str(answer["fault"])
 
 
 async def state_of(web: aiohttp.ClientSession, page: str) -> dict[str, Any]:
@@ -77,7 +76,7 @@ async def play_by_posts(web: aiohttp.ClientSession, page: str, seed: int = 1) ->
 
 async def test_two_guests_play_a_match_and_one_comes_back_by_the_same_name() -> None:
     async with guests() as (server, pages), aiohttp.ClientSession() as web:
-        ann, ben = await log_in(web, pages, "ann"), await log_in(web, pages, "ben")
+        ann, ben = await log_in(web, pages.root, "ann"), await log_in(web, pages.root, "ben")
         assert server.world.users.keys() == {"ann", "ben"}
         await wait_for(web, ann, '"name": "ben", "rating": 1500.0, "experience": 0, "state": "ready"')
         await web.post(ann + "invite", json={"name": "ben", "length": 1})
@@ -85,7 +84,7 @@ async def test_two_guests_play_a_match_and_one_comes_back_by_the_same_name() -> 
         await web.post(ben + "join", json={"name": "ann"})
         last = await asyncio.gather(play_by_posts(web, ann, 1), play_by_posts(web, ben, 2))
         assert max(player["score"] for player in last[0]["players"]) >= 1
-        again = await log_in(web, pages, "ann")
+        again = await log_in(web, pages.root, "ann")
         assert again.startswith("http")
         assert (await wait_for(web, ann, "elsewhere"))["lobby"]["ended"]
 
@@ -96,7 +95,7 @@ async def test_a_page_against_a_telnet_user() -> None:
         raw = await Raw.log_in(server.port, "bob")
         for command in ("set boardstyle 3", "toggle ready"):
             raw.send(command)
-        alice = await log_in(web, pages, "alice")
+        alice = await log_in(web, pages.root, "alice")
         await wait_for(web, alice, '"name": "bob", "rating": 1500.0, "experience": 0, "state": "ready"')
         await web.post(alice + "invite", json={"name": "bob", "length": 1})
         await raw.ask("", "Type 'join alice' to accept.")
@@ -110,21 +109,21 @@ async def test_a_page_against_a_telnet_user() -> None:
 async def test_who_has_no_password_does_not_get_in_and_is_told_so() -> None:
     async with guests() as (server, pages), aiohttp.ClientSession() as web:
         await server.register("zoe", "her_own_password")
-        assert "has this name already" in await log_in(web, pages, "zoe")
-        assert "does not accept" in await log_in(web, pages, "zoe", "a_wrong_one")
-        assert (await log_in(web, pages, "zoe", "her_own_password")).startswith(pages.root)
+        assert "has this name already" in await log_in(web, pages.root, "zoe")
+        assert "does not accept" in await log_in(web, pages.root, "zoe", "a_wrong_one")
+        assert (await log_in(web, pages.root, "zoe", "her_own_password")).startswith(pages.root)
         for name in ("", "a b", "<script>", "x" * 30):
-            assert "letters" in await log_in(web, pages, name)
-        assert "ASCII" in await log_in(web, pages, "abe", "two words")
+            assert "letters" in await log_in(web, pages.root, name)
+        assert "ASCII" in await log_in(web, pages.root, "abe", "two words")
 
 
 async def test_an_address_has_as_many_logins_requests_and_tables_as_the_limits_say() -> None:
     few = WebLimits(logins=3, login_interval=1e6, tables_per_address=1, requests=30, requests_per_second=0.001)
     async with guests(few) as (_, pages), aiohttp.ClientSession() as web:
-        assert (await log_in(web, pages, "ann")).startswith("http")
-        assert "too many tables" in await log_in(web, pages, "ben")
-        await log_in(web, pages, "cat")
-        assert "Too many logins" in await log_in(web, pages, "dan")
+        assert (await log_in(web, pages.root, "ann")).startswith("http")
+        assert "too many tables" in await log_in(web, pages.root, "ben")
+        await log_in(web, pages.root, "cat")
+        assert "Too many logins" in await log_in(web, pages.root, "dan")
         codes = [(await web.get(pages.root)).status for _ in range(40)]
         assert codes[0] == 200
         assert codes[-1] == 429
@@ -132,7 +131,7 @@ async def test_an_address_has_as_many_logins_requests_and_tables_as_the_limits_s
 
 async def test_a_guest_who_closes_the_page_is_logged_out() -> None:
     async with guests(WebLimits(absence=0.2)) as (server, pages), aiohttp.ClientSession() as web:
-        await log_in(web, pages, "ann")
+        await log_in(web, pages.root, "ann")
         async with asyncio.timeout(SOON):
             while server.world.users:  # noqa: ASYNC110 - the server has no event for that
                 await asyncio.sleep(0.05)
@@ -141,7 +140,7 @@ async def test_a_guest_who_closes_the_page_is_logged_out() -> None:
 
 async def test_requests_of_other_sites_are_refused() -> None:
     async with guests() as (_, pages), aiohttp.ClientSession() as web:
-        ann = await log_in(web, pages, "ann")
+        ann = await log_in(web, pages.root, "ann")
         for headers in ({"Host": "example.com"}, {"Origin": "http://example.com"}, {"Origin": "http://127.0.0.1:1"}):
             assert (await web.post(ann + "shout", json={"text": "x"}, headers=headers)).status == 403
         foreign = {"Sec-Fetch-Site": "cross-site"}
@@ -156,7 +155,7 @@ LEARNING = ("learn", "tutor", "set-up", "report", "hint", "take-back", "again", 
 
 async def test_against_a_person_no_address_gives_a_hint() -> None:
     async with guests() as (_, pages), aiohttp.ClientSession() as web:
-        ann, ben = await log_in(web, pages, "ann"), await log_in(web, pages, "ben")
+        ann, ben = await log_in(web, pages.root, "ann"), await log_in(web, pages.root, "ben")
         await wait_for(web, ann, '"state": "ready"')
         await web.post(ann + "invite", json={"name": "ben", "length": 1})
         await wait_for(web, ben, '"invitations": [{"name": "ann"')
