@@ -226,7 +226,7 @@ class ServerHost(TableHost):
             if driver.ended is not None and driver.ended.end is not None:
                 self._end(ENDS.get(driver.ended.end, "The table is closed."))
             elif self.session.closed_by_server and await self._is_up():
-                self._end(CLOSED)  # to log in again would only close the other connection
+                self._end(self.session.parting or CLOSED)  # to log in again would only close the other connection
             if self._has_ended:
                 return
             pause = backoff.next_pause(time.monotonic() - began, restarting=driver.restarting)

@@ -126,6 +126,8 @@ class ServerSession:
         """What the connection does, in words."""
         self.closed_by_server = False
         """Whether the server has closed the last connection after the login, without having announced a restart."""
+        self.parting = ""
+        """What the server has said before it closed the connection."""
         self._ready = ready
         self._given: deque[Command] = deque()
         self._asked_boards = 0
@@ -165,7 +167,7 @@ class ServerSession:
             case e.MessageReceived():
                 self._on_message(event.message)
             case e.Connected():
-                self.status = "logging in"
+                self.status, self.parting = "logging in", ""
                 self._connection.context.counters.connections += 1
                 self._connection.login.start()
             case e.ConnectionLost():
@@ -236,10 +238,7 @@ class ServerSession:
             self._on_board_answered(outcome)
         if isinstance(message, Refusal):
             self._on_refusal(message, outcome)
-        if isinstance(message, m.RestartNotice | m.Shutdown):
-            context.going_down = True
-        if isinstance(message, m.ResignRejected | m.RollRejected) and context.session.state in IN_MATCH:
-            queue.send(c.ShowBoard())
+        self._react(message)
         if playing is not None and connection.matches.current is None:
             self._on_match_left(message)
         if context.session.state is not State.LOBBY:
@@ -248,6 +247,18 @@ class ServerSession:
             self._asked_boards = 0
         self._watch_progress()
         self._resume()
+
+    def _react(self, message: Message) -> None:
+        """Ask for a board that does not come by itself; note that the server is about to close the connection."""
+        match message:
+            case m.YouWatch():
+                self._ask_board()
+            case m.ResignRejected() | m.RollRejected() if self.state in IN_MATCH:
+                self._ask_board()
+            case m.RestartNotice() | m.Shutdown():
+                self._connection.context.going_down = True
+            case m.ConnectionTimedOut():
+                self.parting = write(message)
 
     def _follow(self, message: Message) -> None:
         """Follow the connection and the match, as the agent does (fibsbot/bot/agent.py)."""
@@ -277,8 +288,7 @@ class ServerSession:
         tracked, state = self._connection.context.tracked, self.state
         if state not in IN_MATCH and state is not State.WATCHING and self.match is None:
             return
-        known = tracked.opponent is not None or tracked.player != YOU
-        if known and (self.match is None or self.match.number != tracked.match):
+        if tracked.opponent is not None and (self.match is None or self.match.number != tracked.match):
             self.match = ServerMatch(self.lobby.user, tracked, self.give)
             self.match.preferences = self.preferences
         if self.match is not None and self.match.number == tracked.match:

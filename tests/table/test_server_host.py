@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 from random import Random, choices
 from string import ascii_lowercase
@@ -25,9 +26,15 @@ from fibsbot.table.server_host import ServerHost
 from tests.bot.live_bots import CHEAP, settings
 from tests.bot.proxy import Chunk, Cut, Proxy
 from tests.marks import is_no_sample, some_slow
+from tests.server.tcp_clients import Raw, register
 from tests.table.people import Refusals, at_table, begin_match, login, match_of, play_on, press, ready_players, until
 
 SERVER: Final = os.environ.get("FIBSBOT_SERVER", "")
+
+
+def has_spoken(host: ServerHost) -> bool:
+    """Whether the server has passed on what the person has said."""
+    return any(line.own for line in host.session.lobby.lines)
 
 
 async def play_both(ann: ServerHost, ben: ServerHost, seed: int = 1) -> None:
@@ -95,7 +102,7 @@ async def test_random_inputs_never_send_what_the_server_refuses(count: int) -> N
             await asyncio.sleep(random.choice((0, 0, 0.001)))
         for host in (ann, ben):  # the answer to this comes after those to everything before
             host.request("shout", {"text": "that is all"})
-            await until(host, lambda host=host: any(line.own for line in host.session.lobby.lines))
+            await until(host, partial(has_spoken, host))
     assert (ann_sees.messages, ben_sees.messages) == ([], [])
 
 
@@ -180,3 +187,40 @@ async def test_two_people_on_a_server_of_your_own_choice() -> None:
         await begin_match(ann, ben, "backgammon", 1)
         await play_both(ann, ben)
         assert match_of(ann).state.scores == match_of(ben).state.scores[::-1]
+
+
+async def test_a_match_is_watched_from_its_board_to_its_end_and_nothing_can_be_done() -> None:
+    async with (
+        Server(seed=7, limits=CHEAP) as server,
+        at_table(login(server.port, "ann")) as ann,
+        at_table(login(server.port, "ben")) as ben,
+        at_table(login(server.port, "cat")) as cat,
+    ):
+        await begin_match(ann, ben, "backgammon", 1)
+        await until(cat, lambda: any(player["with"] == "ann" for player in cat.parts["lobby"]["players"]))
+        cat.request("watch", {"name": "ben"})
+        await until(cat, lambda: cat.model is not None)
+        assert match_of(cat).names == ("ben", "ann")
+        assert match_of(cat).actions == ()
+        assert cat.parts["lobby"]["watching"] == "ben"
+        assert not any(cat.act(action) for action in Action)
+        await play_both(ann, ben)
+        await until(cat, lambda: "won" in match_of(cat).sentence)
+        assert cat.model is not None
+        assert match_of(cat).actions == ()
+
+
+async def test_a_chouette_is_watched() -> None:
+    async with Server(seed=7, limits=CHEAP) as server, at_table(login(server.port, "ann")) as ann:
+        await register(server.port, "bob", "cat", "dan")
+        players = [await Raw.log_in(server.port, name) for name in ("bob", "cat", "dan")]
+        await players[0].ask("chouette open", "chouette:")
+        for player in players[1:]:
+            await player.ask("chouette join bob", "chouette:")
+        players[0].send("chouette start")
+        await until(ann, lambda: any(player["state"] == "playing" for player in ann.parts["lobby"]["players"]))
+        name = next(player["name"] for player in ann.parts["lobby"]["players"] if player["state"] == "playing")
+        ann.request("watch", {"name": name})
+        await until(ann, lambda: ann.model is not None)
+        assert match_of(ann).names[0] == name
+        assert match_of(ann).actions == ()

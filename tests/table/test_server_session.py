@@ -77,7 +77,7 @@ def test_nothing_but_the_login_and_what_it_needs_is_sent_unasked() -> None:
     assert "secret_word" not in repr(sent)
 
 
-WRONG = (
+WRONG: tuple[dict[str, object], ...] = (
     {},
     {"name": 5},
     {"name": "a b"},
