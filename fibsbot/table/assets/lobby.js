@@ -73,7 +73,8 @@ for (const control of [search, sort, only]) control.addEventListener("input", ()
 speak.addEventListener("submit", async (event) => {
   event.preventDefault();
   const text = say.value.trim();
-  if (!text) return;
+  if (!kind.value) kind.focus();
+  if (!text || !kind.value) return;
   const [order, name] = kind.value.split(" ");
   if (await table.ask(order, name ? { name, text } : { text })) say.value = "";
 });
@@ -206,6 +207,7 @@ function showKinds(lobby) {
   if (told) options.push([`tell ${told}`, `tell ${told}`]);
   if (lobby.playing) options.push(["say", "opponent"]);
   if (lobby.playing || lobby.watching) options.push(["kibitz", "kibitz"], ["whisper", "whisper"]);
+  if (!options.length) options.push(["", "to whom?"]);
   options.push(["shout", "shout"]);
   const before = kind.value;
   kind.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
