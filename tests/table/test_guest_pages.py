@@ -25,7 +25,8 @@ ORDER = ("done", "move", "roll", "take", "accept", "next")
 
 @asynccontextmanager
 async def guests(limits: WebLimits | None = None) -> AsyncIterator[tuple[Server, GuestPages]]:
-    """Start a server with pages."""
+    """Start a server with pages, by default for tests that ask without a pause."""
+    limits = limits or WebLimits(requests=10**6)
     async with Server(seed=3, limits=CHEAP) as server:
         pages = GuestPages(ServerSettings("127.0.0.1", server.port), 0, limits=limits)
         await pages.start()
