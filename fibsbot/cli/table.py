@@ -72,7 +72,10 @@ def table(  # noqa: PLR0913 - one argument per option
     if server is not None or user is not None:
         if server is None or user is None:
             raise click.UsageError("--server and --user belong together")
-        from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
+        try:
+            from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
+        except ImportError as error:
+            raise UserError("the table needs the extra web: pip install 'fibsbot[web]'") from error
 
         play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
         return

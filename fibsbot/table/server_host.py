@@ -213,6 +213,7 @@ class ServerHost(TableHost):
 
     async def _stay_connected(self) -> None:
         backoff, register = Backoff(self._login.backoff, random.Random()), self._login.register
+        reached = False
         while True:
             began, driver = time.monotonic(), self._driver
             try:
@@ -220,8 +221,11 @@ class ServerHost(TableHost):
                     await self._register()
                     register = False
                 if not self._has_ended:
-                    await driver.drive(await self._connect())
+                    connection, reached = await self._connect(), True
+                    await driver.drive(connection)
             except ConnectionFailedError as error:
+                if not reached:
+                    self._end(f"Cannot connect to {self._login.server.address}: {error}.")
                 driver.dispatch(ConnectionLost(time.monotonic(), str(error)))
             if driver.ended is not None and driver.ended.end is not None:
                 self._end(ENDS.get(driver.ended.end, "The table is closed."))

@@ -21,6 +21,7 @@ class StoreRecorder(Recorder):
     def __init__(self, user: str, site: str, store: StoreWriter) -> None:
         """Record the matches of an account on a server (`site`)."""
         self._user = user
+        self._site = site
         self._store = store
         self._matches = MatchRecorder(user, site, self._put)
 
@@ -37,5 +38,6 @@ class StoreRecorder(Recorder):
 
     def on_record(self, record: Record) -> None:
         """Store a record."""
-        self._put(record.name, record.fields, utc_now())
+        more = {"server": self._site} if record.name == "server_feature" else {}
+        self._put(record.name, {**record.fields, **more}, utc_now())
         self._matches.on_record(record)

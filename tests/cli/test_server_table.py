@@ -92,6 +92,15 @@ async def test_a_refused_password_is_one_line(tmp_path: Path) -> None:
         assert PASSWORD.encode() not in errors
 
 
+async def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    async with Server(limits=CHEAP) as server:
+        port = server.port
+    async with process(tmp_path, "table", "--server", f"127.0.0.1:{port}", "--user", "ann", "--no-browser") as running:
+        _, errors = await running.communicate()
+    assert running.returncode not in {0, None}
+    assert errors.decode().strip().splitlines()[-1].endswith(f"Cannot connect to 127.0.0.1:{port}: Connection refused.")
+
+
 def test_a_server_is_played_on_by_name_and_with_a_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("FIBSBOT_PASSWORD", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -227,7 +227,7 @@ function showButtons(lobby) {
       ready.checked = Boolean(lobby.ready);
       ready.addEventListener("change", () => table.ask("ready"));
       made.push(make("label", {}, ready, " others may invite me"));
-      const opponent = table.state.over === "match" && !lobby.watched ? table.state.players[0].name : "";
+      const opponent = table.state.over === "match" && !lobby.watched ? table.state.players[1].name : "";
       if (opponent) made.push(button(`Play ${opponent} again`, () => openInvitation(opponent)));
     } else {
       made.push(button("Leave the match", () => {
