@@ -61,6 +61,7 @@ FEWER: Final = {"--games": "2", "--matches": "1", "--trials": "36", "--length": 
 ELSEWHERE: Final = {
     "telnet": "an interactive program",
     "fibsbot replay logs/marvin.jsonl --step": "needs a terminal; tests/cli/test_replay_terminal.py has one",
+    "fibsbot table --server": "asks for a password; tests/cli/test_server_table.py logs in",
     "sudo": "changes the machine",
     "make wheels": "takes minutes; `make test-wheel` builds one",
     "systemctl": "needs systemd",
@@ -209,6 +210,7 @@ class Sitting:
         if command.words[1] == "serve":
             self._stop("serve")  # a page shows several ways to start one, and only one can have the port
             more = [] if "--port" in command.words else ["--port", str(self.port)]
+            more = ["0", *more] if command.words[-1] == "--web" else more
         if command.words[1] == "table":
             more = [] if "--no-browser" in command.words else ["--no-browser"]
         path = self.folder / f"output{len(list(self.folder.glob('output*')))}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from attrs import asdict, define, evolve, field, frozen
 
@@ -15,7 +15,7 @@ from fibs_protocol.session import State
 from fibs_protocol.words import YOU, Departure
 from fibsbot.bot.command_queue import CommandQueue
 from fibsbot.bot.context import AgentContext, on
-from fibsbot.bot.lobby import Lobby
+from fibsbot.bot.players import Players
 from fibsbot.bot.tracked_match import TrackedMatch
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.text import plural
@@ -78,13 +78,41 @@ class MatchProgress:
         self._situations.add(situation)
 
 
+class MatchLobby(Protocol):
+    """What the current match asks of the lobby, and what it reports to it."""
+
+    @property
+    def players(self) -> Players | None:
+        """The users of the server."""
+
+    def agreed_length(self, name: str, *, resumed: bool, ours: bool) -> int | None:
+        """Return the length that we have agreed to play with somebody; None if it is not known."""
+
+    def agreed_game(self, name: str, *, ours: bool) -> str | None:
+        """Return the game that we have agreed to play; None for backgammon."""
+
+    def note_laws(self, words: str) -> None:
+        """Note the laws of the last invitation."""
+
+    def match_started(self, opponent: str) -> None:
+        """Note that a match has begun."""
+
+    def match_ended(self, opponent: str) -> None:
+        """Note that a match was played to its end."""
+
+    def match_saved(
+        self, opponent: str, length: int | None, *, wrong_length: bool, unwanted: bool, how: Departure | None
+    ) -> None:
+        """Note that a match was interrupted."""
+
+
 @define
 class Matches:
     """Starts, joins, counts and ends matches and their games."""
 
     _context: AgentContext
     _queue: CommandQueue
-    _lobby: Lobby
+    _lobby: MatchLobby
     progress: MatchProgress
     current: CurrentMatch | None = None
 
@@ -127,7 +155,7 @@ class Matches:
         unwanted = memory.history_of(opponent).stuck is not None
         self.current = CurrentMatch(opponent, length, agreed, game, unwanted=unwanted)
         self._lobby.match_started(opponent)
-        info = self._lobby.players.users.get(opponent)
+        info = self._lobby.players.users.get(opponent) if self._lobby.players else None
         self._context.record(
             "match_started",
             opponent=opponent,

@@ -123,6 +123,8 @@ class LoginSequence:
     _given_up: bool = False
     """Whether we go on without what the server has not answered."""
     _seen_kinds: set[type[Message]] = field(factory=set)
+    _wanted: Mapping[Toggle, bool] = field(default=WANTED_TOGGLES)
+    """The values that the toggles must have."""
 
     def start(self) -> None:
         """Wait for the prompt on the connection that is made."""
@@ -149,7 +151,7 @@ class LoginSequence:
         self._on_let_in()
         self._context.note_rating(message.rating, message.experience)
         self._ask_for_saved_matches()
-        self._set_toggles({toggle: bool(getattr(message, toggle.value)) for toggle in WANTED_TOGGLES})
+        self._set_toggles({toggle: bool(getattr(message, toggle.value)) for toggle in self._wanted})
 
     @on(m.ToggleSet, m.ToggleValue)
     def _on_toggle(self, message: m.ToggleSet | m.ToggleValue) -> None:
@@ -210,13 +212,13 @@ class LoginSequence:
         if first:  # before `ready`: who invites to another game sooner is refused
             settings = self._context.settings
             self._ask_for_more(laws=settings.knows_laws, games=settings.knows_games)
-        for toggle, wanted in WANTED_TOGGLES.items():
+        for number, (toggle, wanted) in enumerate(self._wanted.items()):
             attempts, last = self._attempts.get(toggle, (0, 0.0))
             again = attempts < MAX_TRIES or self._context.now >= last + self._context.settings.timings.patience
             if values.get(toggle, wanted) is not wanted and again:
                 self._attempts[toggle] = attempts + 1, self._context.now
                 self._queue.send(c.ToggleCommand(toggle))
-            if first and toggle is Toggle.READY:
+            if first and not number:
                 self._queue.send(c.SetCommand(Setting.BOARDSTYLE, BOARDSTYLE))
 
     def _ask_for_more(self, *, laws: bool, games: bool) -> None:

@@ -305,6 +305,22 @@ def load_config_file(path: Path | None) -> Config:
         raise ConfigError(format_problems(path or Path(), error.problems)) from None
 
 
+DEFAULT_PORT: Final = 4321
+"""Port of a server that is named without one: that of FIBS, and of `fibsbot serve`."""
+
+
+def server_address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
+    """Return host and port of a server that an option names."""
+    if value is None:
+        return None
+    host, colon, port = value.rpartition(":")
+    if not colon or value.endswith("]"):
+        host, port = value, str(DEFAULT_PORT)
+    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
+    return host.strip("[]"), int(port)
+
+
 def configured_store(path: Path | None) -> str:
     """Return the location of the store by a configuration file, or by the defaults without one."""
     store = load_config_file(path).service.store

@@ -10,27 +10,12 @@ import click
 from attrs import evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FOLDER, FiniteRange, PlayerName, load_config_file
-from fibsbot.client.settings import ServerSettings
+from fibsbot.cli.options import DEFAULT_PORT, FOLDER, FiniteRange, PlayerName, load_config_file, server_address
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.settings import DEFAULT_VARIABLE, AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
 from fibsbot.policy import CHOUETTE, Lengths
 from fibsbot.policy.policy import ANY_GAME, full_game_name, is_game
-
-DEFAULT_PORT: Final = ServerSettings().port
-"""Port of a server that is named without one."""
-
-
-def _address(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, int] | None:
-    if value is None:
-        return None
-    host, colon, port = value.rpartition(":")
-    if not colon or value.endswith("]"):
-        host, port = value, str(DEFAULT_PORT)
-    if not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise click.BadParameter(f"expected HOST or HOST:PORT with a port from 1 to 65535, got {value!r}")
-    return host.strip("[]"), int(port)
 
 
 def _games(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[str, ...] | None:
@@ -76,7 +61,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
 @click.option(
     "--server",
     metavar="HOST[:PORT]",
-    callback=_address,
+    callback=server_address,
     help=f"Server to connect to.  [default port: {DEFAULT_PORT}]",
 )
 @click.option("--account", "account_name", metavar="NAME", type=PlayerName(), help="Name of the account.")

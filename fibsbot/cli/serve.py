@@ -6,7 +6,7 @@ import errno
 import signal
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -21,6 +21,10 @@ from fibsbot.workers.worker_launcher import WorkerSettings, keep_running
 
 if TYPE_CHECKING:
     from fibsbot.server.server import Server
+    from fibsbot.table.guest_pages import GuestPages
+
+WEB_PORT: Final = 8080
+"""Port of the page for people if none is given."""
 
 
 @click.command()
@@ -34,8 +38,26 @@ if TYPE_CHECKING:
 )
 @click.option("--database", metavar="FILE", type=FILE, help="Database file.  [default: keep nothing]")
 @click.option("--seed", type=int, help="Random seed for the dice.")
+@click.option(
+    "--web",
+    is_flag=False,
+    flag_value=str(WEB_PORT),
+    type=click.IntRange(0, 65535),
+    metavar="[PORT]",
+    help=f"Also serve a page on which people play in a browser.  [port, if none is given: {WEB_PORT}]",
+)
+@click.option("--web-host", default="127.0.0.1", show_default=True, help="Address of the page.")
 @laws_options
-def serve(host: str, port: int, database: Path | None, seed: int | None, **named: Any) -> None:
+def serve(  # noqa: PLR0913 - one argument per option
+    host: str,
+    port: int,
+    database: Path | None,
+    *,
+    seed: int | None,
+    web: int | None,
+    web_host: str,
+    **named: Any,
+) -> None:
     """Run the embedded server.
 
     People connect with `telnet 127.0.0.1 4321` and log in as guest to register. SIGTERM or Ctrl-C ends the server: it
@@ -43,6 +65,9 @@ def serve(host: str, port: int, database: Path | None, seed: int | None, **named
 
     The laws are those of a plain invitation between two users who know other laws than those of FIBS: people, and
     programs that have asked with `laws on`. Everybody else plays as on FIBS.
+
+    With --web two people play by opening the page's address and choosing a name: without a client, without
+    registration. They sit in one lobby with everybody else.
     """
     laws = laws_from(**named)
     import asyncio  # noqa: PLC0415 - slow to import
@@ -56,13 +81,14 @@ def serve(host: str, port: int, database: Path | None, seed: int | None, **named
     except DatabaseError as error:
         raise UserError(f"cannot use the database: {error}") from None
     try:
-        asyncio.run(_run(server, database))
+        asyncio.run(_run(server, database, None if web is None else (web_host, web)))
     except OSError as error:
         hint = "; use --port to choose another one" if error.errno == errno.EADDRINUSE else ""
         raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}{hint}") from None
 
 
-async def _run(server: Server, database: Path | None) -> None:
+async def _run(server: Server, database: Path | None, web: tuple[str, int] | None) -> None:
+    """Run the server until it is stopped; `web` is the address of the page, if there is one."""
     import asyncio  # noqa: PLC0415 - see `serve`
 
     stop = asyncio.Event()
@@ -77,12 +103,33 @@ async def _run(server: Server, database: Path | None) -> None:
 
             lost = "accounts and matches end with this process; --database FILE keeps them"
             structlog.get_logger(__name__).warning("nothing is kept", what=lost)
+        pages = None if web is None else await _open_pages(server, *web)
         waiting = [asyncio.ensure_future(event.wait()) for event in (stop, server.failed)]
         _, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
+        if pages is not None:
+            await pages.close()
     if server.failure is not None:
         raise UserError(f"the database {database or 'in memory'} failed: {server.failure}")
+
+
+async def _open_pages(server: Server, host: str, port: int) -> GuestPages:
+    """Serve the page. Raises UserError if that is not possible."""
+    try:
+        from fibsbot.table.guest_pages import GuestPages  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise UserError("--web needs the extra web: pip install 'fibsbot[web]'") from error
+    from fibsbot.client.settings import ServerSettings  # noqa: PLC0415 - see `serve`
+
+    reached = "127.0.0.1" if server.host in {"0.0.0.0", "::", ""} else server.host  # noqa: S104 - where it listens
+    pages = GuestPages(ServerSettings(reached, server.port), port, host)
+    try:
+        await pages.start()
+    except OSError as error:
+        raise UserError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    click.echo(f"people play at {pages.root}", err=True)
+    return pages
 
 
 # -- worker ------------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""`fibsbot table`: play against the bot in a browser."""
+"""`fibsbot table`: play against the bot, or on a server, in a browser."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from attrs import define
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import FOLDER, laws_from, laws_options
+from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
@@ -33,13 +33,52 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page.  [default: a free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--output", default="matches", show_default=True, type=FOLDER, help="Folder for matches that are played.")
+@click.option(
+    "--server",
+    metavar="HOST[:PORT]",
+    callback=server_address,
+    help=f"Play on a server instead, such as fibs.com.  [default port: {DEFAULT_PORT}]",
+)
+@click.option("--user", metavar="NAME", type=PlayerName(), help="Your name on the server.")
+@click.option("--register", is_flag=True, help="Create the account on the server if it has none of this name.")
+@click.option("--keyring", metavar="SERVICE", help="Take the password from this machine's keyring.")
+@click.option(
+    "--store", default="fibsbot.db", show_default=True, metavar="PLACE", help="Match store for matches on a server."
+)
 @laws_options
-def table(game: str, length: int, level: str, port: int, output: Path, *, no_browser: bool, **named: Any) -> None:  # noqa: PLR0913
-    """Play against the bot in a browser.
+def table(  # noqa: PLR0913 - one argument per option
+    *,
+    game: str,
+    length: int,
+    level: str,
+    port: int,
+    output: Path,
+    server: tuple[str, int] | None,
+    user: str | None,
+    keyring: str | None,
+    store: str,
+    register: bool,
+    no_browser: bool,
+    **named: Any,
+) -> None:
+    """Play against the bot in a browser, or on a server.
 
-    No server, account or settings are needed. The address works on this machine only, until Ctrl-C. The match is
-    written to a file as it is played, which `fibsbot report` opens.
+    Against the bot no server, account or settings are needed. The address works on this machine only, until Ctrl-C.
+    The match is written to a file as it is played, which `fibsbot report` opens.
+
+    With --server you log in as a person to FIBS or a server that speaks its protocol. The password is asked for here,
+    or taken from $FIBSBOT_PASSWORD or the keyring; it is sent once and kept nowhere.
     """
+    if server is not None or user is not None:
+        if server is None or user is None:
+            raise click.UsageError("--server and --user belong together")
+        try:
+            from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
+        except ImportError as error:
+            raise UserError("the table needs the extra web: pip install 'fibsbot[web]'") from error
+
+        play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
+        return
     laws = laws_from(**named)
     try:
         rules = load_ruleset(game)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import logging
+import socket
 from typing import Final
 
 import telnetlib3
@@ -17,6 +18,9 @@ BUFFER: Final = 2**20
 """Unread bytes before the server is slowed down; unsent bytes before the connection is aborted."""
 LINGER: Final = 10.0
 """Seconds for the server to read what was sent before the connection was closed."""
+
+KEEP_ALIVE: Final = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 20, "TCP_KEEPCNT": 3}
+"""Seconds of silence after which the system asks, between two questions, and how many without an answer are the end."""
 
 # telnetlib3 warns of every odd telnet byte, some with a traceback: a hostile server could fill the log.
 logging.getLogger("telnetlib3").setLevel(logging.CRITICAL)
@@ -103,6 +107,17 @@ class _Client(telnetlib3.TelnetClient):
         super().connection_lost(exc)
 
 
+def _notice_silent_end(transport: asyncio.BaseTransport | None) -> None:
+    """Let the system ask a silent server whether it is still there: a line that was cut says nothing by itself."""
+    opened = transport.get_extra_info("socket") if transport is not None else None
+    if opened is None:
+        return
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if hasattr(socket, name):
+            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
 async def connect(host: str, port: int, *, timeout: float = 15.0, tls: TlsSettings | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own
     """Open a connection within `timeout` seconds, with or without TLS. Raises ConnectionFailedError."""
     try:
@@ -120,6 +135,7 @@ async def connect(host: str, port: int, *, timeout: float = 15.0, tls: TlsSettin
         )
     except OSError as error:
         raise ConnectionFailedError(connection_error_text(error)) from error
+    _notice_silent_end(writer.transport)
     if isinstance(reader, telnetlib3.TelnetReaderUnicode) or isinstance(writer, telnetlib3.TelnetWriterUnicode):
         raise TypeError("expected a reader and a writer of bytes")
     return Connection(reader, writer)

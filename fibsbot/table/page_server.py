@@ -59,6 +59,12 @@ def _assets() -> dict[str, tuple[str, str]]:
 _ASSETS: Final = _assets()
 
 
+def asset(name: str) -> web.Response:
+    """Return the response with a file of the page."""
+    kind, text = _ASSETS[name]
+    return web.Response(text=text, content_type=kind, headers=HEADERS)
+
+
 class TablePage:
     """The page of one person's table."""
 
@@ -79,6 +85,11 @@ class TablePage:
         self.version += 1
         for waker in self._wakers:
             waker.set()
+
+    @property
+    def watched(self) -> bool:
+        """Whether a browser is at the page."""
+        return bool(self._wakers)
 
     def close(self) -> None:
         """End all responses."""
@@ -105,7 +116,7 @@ class TablePage:
         if address == "state":
             text, kind = self.state_text(PageView.of(request.query)), "application/json"
         elif address in _ASSETS:
-            kind, text = _ASSETS[address]
+            return asset(address)
         elif document := self.host.document(address):
             return _document_response(document)
         else:
@@ -114,7 +125,7 @@ class TablePage:
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """Do what the person asks, and respond whether it could be done; the state comes as an event."""
-        asked = await _asked(request)
+        asked = await asked_of(request)
         address = request.match_info["address"]
         try:
             if address == "act":
@@ -184,7 +195,7 @@ def _document_response(document: Document) -> web.Response:
     return web.Response(text=document.html, content_type="text/html", headers=headers)
 
 
-async def _asked(request: web.Request) -> dict[str, Any]:
+async def asked_of(request: web.Request) -> dict[str, Any]:
     """Return the JSON object that a request has. Raises HTTPBadRequest if it has none."""
     try:
         asked = json.loads(await request.text())
@@ -198,9 +209,10 @@ async def _asked(request: web.Request) -> dict[str, Any]:
 class PageServer:
     """Serves the pages of tables to browsers on this machine."""
 
-    def __init__(self, port: int) -> None:
-        """Serve on a port; 0 takes a free one."""
+    def __init__(self, port: int, host: str = HOST) -> None:
+        """Serve on an address and a port; 0 takes a free one."""
         self.port = port
+        self.host = host
         self.pages: dict[str, TablePage] = {}
         """By token."""
         self.app = web.Application(middlewares=[self._guard], client_max_size=LARGEST_INPUT)
@@ -221,13 +233,13 @@ class PageServer:
 
     def address(self, page: TablePage) -> str:
         """Return the address of a page for the browser."""
-        return f"http://{HOST}:{self.port}/{page.token}/"
+        return f"http://{self.host}:{self.port}/{page.token}/"
 
     async def start(self) -> None:
         """Start listening. Raises OSError if the port is in use."""
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, HOST, self.port).start()
+            await web.TCPSite(self._runner, self.host, self.port).start()
         except OSError:
             await self._runner.cleanup()
             raise
@@ -239,9 +251,13 @@ class PageServer:
             self.remove(page)
         await self._runner.cleanup()
 
+    def refuse(self, request: web.Request) -> None:
+        """Refuse requests that come from pages of other sites. Raises web.HTTPForbidden."""
+        refuse_foreign_requests(request, embedded=request.method == "POST")
+
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        refuse_foreign_requests(request, embedded=request.method == "POST")
+        self.refuse(request)
         response: web.StreamResponse = await handler(request)
         return response
 
