@@ -16,20 +16,20 @@ from fibs_protocol.grammar import write
 from fibs_protocol.messages import Message
 from fibs_protocol.session import State
 from fibs_protocol.words import YOU
-from fibsbot.bot.decisions import BOARD_LINES, TABLE_LINES
+from fibsbot.bot.decisions import open_key
 from fibsbot.bot.events_and_actions import DecisionKey
-from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch, under_laws
+from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.fast_evolve import fast_evolve
-from fibsbot.fibs_numbering import play_from_fibs
-from fibsbot.match import Owner, Phase
+from fibsbot.fibs_numbering import play_from_fibs, play_to_fibs
+from fibsbot.match import Phase
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RollFirstError, RuleError
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS, Level
-from fibsbot.rules.state import Ending, GameState, Resignation, Result, Seat, Stage
+from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
 from fibsbot.table.model import Action, TableModel
-from fibsbot.table_lines import game_from_state, play_of_moves
+from fibsbot.table_lines import moves_to_fibs, play_of_moves
 from fibsbot.text import plural
 
 _COMMANDS: Final[dict[Action, Command]] = {
@@ -50,7 +50,6 @@ _STAGES: Final = {
     Phase.DOUBLED: (Stage.DOUBLED,),
 }
 _SEATS: Final = {PlayerSide.PLAYER: Seat.A, PlayerSide.OPPONENT: Seat.B}
-_OWNERS: Final = {Owner.CENTRED: None, Owner.PLAYER: Seat.A, Owner.OPPONENT: Seat.B}
 _WORDS: Final[dict[type[Message], str]] = {
     m.OpponentDoubles: "doubles",
     m.WatchedDouble: "doubles",
@@ -128,8 +127,7 @@ class ServerMatch(TableModel):
     def follow(self, message: Message, tracked: TrackedMatch, state: State) -> None:
         """Show the match after a message."""
         self._note(message, tracked)
-        lines = BOARD_LINES if tracked.table is None else TABLE_LINES
-        key = None if self.watched else lines.open_key(tracked, state, 1, False)  # noqa: FBT003 - a field's signature
+        key = None if self.watched else open_key(tracked, state, 1, resignation_pending=False)
         between = state is State.BETWEEN_GAMES
         self._joined = self._joined and between
         self._between_games = between
@@ -163,7 +161,7 @@ class ServerMatch(TableModel):
         seat = None if side is None else _SEATS[side]
         match message:
             case m.Moves(moves=moves) if side is not None and seat is not None:
-                if tracked.table is not None or tracked.direction is None:
+                if tracked.shown_whole or tracked.direction is None:
                     play = play_of_moves(moves)
                 else:
                     play = play_from_fibs(moves, tracked.direction * side.value)
@@ -220,10 +218,11 @@ class ServerMatch(TableModel):
 
     def make_play(self, play: Play) -> None:
         """Send a play."""
-        lines = BOARD_LINES if self._tracked.table is None else TABLE_LINES
         self._note_play(Seat.A, play, "")
         self._sent_for = self._key
-        self._send(c.Move(lines.moves(play, self._tracked.direction or -1)))
+        tracked = self._tracked
+        moves = moves_to_fibs(play) if tracked.shown_whole else play_to_fibs(play, tracked.direction or -1)
+        self._send(c.Move(moves))
 
 
 # -- the state --------------------------------------------------------------------------------------------------------
@@ -234,8 +233,12 @@ def game_of(tracked: TrackedMatch, result: Result | None = None) -> GameState | 
 
     `result` is what is known of the last game's end.
     """
-    state = game_from_state(tracked.table) if tracked.table is not None else _game_on_board(tracked)
-    if state is None or tracked.running:
+    state = tracked.game_state
+    if state is None:
+        return None
+    if not tracked.shown_whole:
+        state = _by_its_laws(tracked, state)
+    if tracked.running:
         return state
     stage = Stage.OVER if tracked.game or result is not None else Stage.OPENING
     return fast_evolve(state, stage=stage, result=result, resignation=None, offered=0, answering=None)
@@ -250,39 +253,15 @@ def _is_open(phase: Phase, state: GameState) -> bool:
     return state.stage in _STAGES[phase]
 
 
-def _game_on_board(tracked: TrackedMatch) -> GameState | None:
-    if tracked.state is None:
-        return None
+def _by_its_laws(tracked: TrackedMatch, state: GameState) -> GameState:
+    """Return a game of backgammon by the laws of the match, and with what may be done in it by other lines."""
     laws = tracked.laws or FIBS
-    known = tracked.state if tracked.laws is None else under_laws(tracked.state, laws)
-    turn, stage = Seat.A if tracked.turn is None else _SEATS[tracked.turn], Stage.ROLL
-    offered, answering, resignation = 0, None, None
-    if tracked.turn is None:
-        stage = Stage.OPENING
-    elif tracked.dice is not None:
-        stage = Stage.MOVE
     if tracked.doubled_by is not None:
-        stage, answering = Stage.DOUBLED, _SEATS[tracked.doubled_by.other]
-        offered = tracked.offered_cube or 2 * known.cube
         laws = fast_evolve(laws, redoubles=int(tracked.may_redouble))
-    if tracked.resigned_by is not None:
-        points = tracked.resigned_points
-        level = Level(min(max(points // known.cube, 1), 3))
-        resignation = Resignation(_SEATS[tracked.resigned_by], level, points)
-    return GameState(
+    return fast_evolve(
+        state,
         laws=laws,
-        length=known.length,
-        scores=known.score,
-        crawford=known.crawford,
-        post_crawford=known.post_crawford,
-        board=known.board if turn is Seat.A else known.board.swapped(),
-        turn=turn,
-        stage=stage,
-        dice=tracked.dice if stage is Stage.MOVE else None,
-        cube=known.cube,
-        owner=_OWNERS[known.owner],
-        offered=offered,
-        answering=answering,
-        rejected=stage is Stage.MOVE and not tracked.may_reject,
-        resignation=resignation,
+        crawford=state.crawford and laws.crawford,
+        post_crawford=state.post_crawford and laws.crawford,
+        rejected=state.stage is Stage.MOVE and not tracked.may_reject,
     )

@@ -365,7 +365,7 @@ class ServerSession:
             self.lobby.note("That is not possible now.")
             return
         tracked = context.tracked
-        if isinstance(command, c.Move) and tracked.table is None and tracked.direction is not None:
+        if isinstance(command, c.Move) and not tracked.shown_whole and tracked.direction is not None:
             context.tracked = fast_evolve(tracked, own_play=play_from_fibs(command.moves, tracked.direction))
         context.actions.append(e.Send(command))
         context.counters.commands += 1
