@@ -5,6 +5,7 @@ Boards as text and as SVG are drawn from it.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from attrs import evolve, field, frozen
@@ -57,6 +58,8 @@ class ViewOptions:
     """Whether points are always numbered as the side below counts them."""
     board_only: bool = False
     """Whether names, scores and pip counts are left out."""
+    narrow: bool = False
+    """Whether points are short, so that the board fits a telephone on which it is turned by a quarter."""
     width: int | None = None
     """Width in pixels that the picture asks for."""
 
@@ -77,6 +80,8 @@ class DrawnSide:
     pinned: frozenset[int] = frozenset()
     """Points with a checker that lies under the other side's."""
     dice: tuple[int, ...] | None = None
+    dice_played: frozenset[int] = frozenset()
+    """Which of the dice have been played, from 0."""
     on_turn: bool = False
     """Whether this side has to act."""
     doubles: int = 0
@@ -228,10 +233,13 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     dark: bool = True,
     play: Play | None = None,
     last: Step | None = None,
+    dice_played: Collection[int] = (),
 ) -> Scene:
     """Return the scene of a game with a seat below, and of a play if given, or of the last one."""
     shown_names = _name(names[Seat.A]) or "A", _name(names[Seat.B]) or "B"
-    below, above = (_side(game, one, shown_names[one], dark=dark is (one is seat)) for one in (seat, seat.other))
+    below, above = (
+        _side(game, one, shown_names[one], dice_played, dark=dark is (one is seat)) for one in (seat, seat.other)
+    )
     title, shown = situation(game, shown_names), None
     if play is not None:
         title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {format_play(play, game)}"
@@ -259,7 +267,7 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     )
 
 
-def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
+def _side(game: GameState, seat: Seat, name: str, dice_played: Collection[int], *, dark: bool) -> DrawnSide:
     checkers, resignation = game.sides_for(seat).own, game.resignation
     return DrawnSide(
         name,
@@ -268,6 +276,7 @@ def _side(game: GameState, seat: Seat, name: str, *, dark: bool) -> DrawnSide:
         _row(game.rules, checkers),
         _pinned(checkers),
         dice=game.dice if game.turn is seat and game.stage in {Stage.MOVE, Stage.NAME} else None,
+        dice_played=frozenset(dice_played),
         on_turn=game.decides is seat,
         doubles=game.offered if game.stage is Stage.DOUBLED and game.answering is seat.other else 0,
         resigns=int(resignation.level) if resignation and resignation.seat is seat else 0,

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from attrs import field, frozen
 
 from fibsbot.draw.arrows import draw_arrows
 from fibsbot.draw.board_text import draw_scene
-from fibsbot.draw.layout import (
-    EDGE,
-    LEFT,
-    LIFT,
-    MARGIN,
-    NUMBERS,
-    POINT,
-    RADIUS,
-    RIGHT,
-    SIX,
-    SLAB,
-    STACK,
-    STRIP,
-    TRAY,
-    WIDTH,
-    XY,
-    Layout,
-)
+from fibsbot.draw.layout import LIFT, NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
 from fibsbot.draw.themes import ColourRole, Theme, paint
@@ -36,16 +19,12 @@ from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF, Play, Position
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import check_dice
-from fibsbot.rules.sides import START
+from fibsbot.rules.sides import START, Course
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Step
 
 __all__ = ["SvgBoard", "Theme", "ViewOptions", "board_svg", "game_svg", "scene_svg"]
 
-APEX: Final = 186
-"""Length of a point."""
-CUBE: Final = 42
-"""Size of the cube."""
 CENTRED: Final = 64
 """Value shown by a centred cube."""
 DIE: Final = 34
@@ -99,6 +78,7 @@ def game_svg(  # noqa: PLR0913 - what may be shown, by name
     names: tuple[str, str] = ("", ""),
     play: Play | None = None,
     last: Step | None = None,
+    dice_played: Collection[int] = (),
 ) -> str:
     """Draw the current state of a game of any ruleset.
 
@@ -109,9 +89,11 @@ def game_svg(  # noqa: PLR0913 - what may be shown, by name
         names: names of seat A and seat B.
         play: a legal play of the player on turn, shown by arrows.
         last: the last step, whose play is shown by arrows unless `play` is.
+        dice_played: which of the dice are drawn faint, from 0.
     """
     view = view or ViewOptions()
-    return scene_svg(scene_of_game(state, seat, names, dark=view.dark, play=play, last=last), view)
+    scene = scene_of_game(state, seat, names, dark=view.dark, play=play, last=last, dice_played=dice_played)
+    return scene_svg(scene, view)
 
 
 @frozen
@@ -135,7 +117,7 @@ def scene_svg(scene: Scene, view: ViewOptions) -> str:
     """Draw a scene from the side, with the theme, direction and size of `view`."""
     text = "\n".join([*draw_scene(scene), *(f"{name}: {fact}" for name, fact in scene.facts)])
     scene = as_viewed(scene, view)
-    layout, theme = Layout(view.left, view.board_only, scene.course), view.theme
+    layout, theme = layout_of(view, scene.course), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
         _table(scene, layout, theme),
@@ -151,7 +133,12 @@ def scene_svg(scene: Scene, view: ViewOptions) -> str:
         *(() if view.board_only else (_strip(scene, side, layout, theme, below=below) for side, below in sides)),
     ]
     body = itertools.chain.from_iterable(parts)
-    return svg_document((WIDTH, layout.height), scene.title, text, body, theme, _ROLES, width=view.width)
+    return svg_document((layout.width, layout.height), scene.title, text, body, theme, _ROLES, width=view.width)
+
+
+def layout_of(view: ViewOptions, course: Course) -> Layout:
+    """Return the coordinates of a picture of a game whose courses meet in this way."""
+    return Layout(view.left, view.board_only, course, NARROW if view.narrow else USUAL)
 
 
 # -- board ------------------------------------------------------------------------------------------------------
@@ -172,38 +159,44 @@ def _group(role: ColourRole, theme: Theme, body: str, attributes: str = "") -> s
 
 def _table(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw background, frame, field and trays."""
-    top, middle, height = layout.top, layout.middle, layout.bottom - layout.top
-    yield _group(ColourRole.PAPER, theme, _rect(0, 0, WIDTH, layout.height, 10))
-    wood = _rect(MARGIN, layout.frame_top, WIDTH - 2 * MARGIN, layout.frame_bottom - layout.frame_top, 8)
+    top, middle, height, sizes = layout.top, layout.middle, layout.bottom - layout.top, layout.proportions
+    yield _group(ColourRole.PAPER, theme, _rect(0, 0, layout.width, layout.height, 10))
+    wide, high = layout.width - 2 * sizes.margin, layout.frame_bottom - layout.frame_top
+    wood = _rect(sizes.margin, layout.frame_top, wide, high, 8)
     yield _group(ColourRole.FRAME, theme, wood)
-    yield _group(ColourRole.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (LEFT, RIGHT)))
-    off, cube = layout.off - TRAY / 2, layout.cube - TRAY / 2
-    half = height / 2 - EDGE / 2
-    lower = middle + EDGE / 2
+    yield _group(
+        ColourRole.FIELD, theme, "".join(_rect(x, top, SIX, height) for x in (layout.left_half, layout.right_half))
+    )
+    off, cube = layout.off - sizes.tray / 2, layout.cube - sizes.tray / 2
+    half = height / 2 - sizes.edge / 2
+    lower = middle + sizes.edge / 2
     trays = [(off, top, half), (off, lower, half)]
     trays += [(cube, top, height)] if scene.cube else [(cube, top, half), (cube, lower, half)]
-    yield _group(ColourRole.TRAY, theme, "".join(_rect(x, y, TRAY, tall, 4) for x, y, tall in trays))
+    yield _group(ColourRole.TRAY, theme, "".join(_rect(x, y, sizes.tray, tall, 4) for x, y, tall in trays))
 
 
 def _points(layout: Layout, theme: Theme) -> Iterator[str]:
+    apex = layout.proportions.apex
     for role, odd in ((ColourRole.POINT, 1), (ColourRole.OTHER_POINT, 0)):
         path = ""
         for point in range(2 - odd, 25, 2):
             x = layout.column(point) - POINT / 2
-            y, up = (layout.bottom, -APEX) if point <= 12 else (layout.top, APEX)
-            path += f"M{coord(x)} {coord(y)}h{POINT}l-{POINT // 2} {up}z"
+            y, up = (layout.bottom, -apex) if point <= 12 else (layout.top, apex)
+            path += f"M{coord(x)} {coord(y)}h{POINT}l-{POINT // 2} {coord(up)}z"
         yield f'<path d="{path}"{paint(role, theme)}/>'
 
 
 def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
-    lines = (layout.frame_top + NUMBERS * 0.74, layout.bottom + NUMBERS * 0.74)
+    high = layout.proportions.numbers
+    lines = (layout.frame_top + high * 0.74, layout.bottom + high * 0.74)
+    size = coord(high * 8 / 11)
     body = "".join(
         _text(
             layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.course.facing(point))
         )
         for point in range(1, 25)
     )
-    yield _group(ColourRole.ON_FRAME, theme, body, 'text-anchor="middle" font-size="16"')
+    yield _group(ColourRole.ON_FRAME, theme, body, f'text-anchor="middle" font-size="{size}"')
 
 
 def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
@@ -213,7 +206,7 @@ def _start(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
     point = START if below else scene.course.facing(START)
     right, upper = point in {1, START}, point > START // 2
     x = layout.off if right else layout.cube
-    y = layout.frame_top + NUMBERS / 2 if upper else layout.bottom + NUMBERS / 2
+    y = (layout.frame_top if upper else layout.bottom) + layout.proportions.numbers / 2
     if scene.course.facing(START) == START:  # both start here
         x += -12 if below else 12
     way = -1 if right is not layout.left else 1
@@ -270,7 +263,8 @@ def _slabs(side: DrawnSide, place: int, layout: Layout, theme: Theme, *, below: 
     if not count:
         return
     places = [layout.stack_spot(place, index, below=below) for index in range(count)]
-    slabs = "".join(_rect(x - TRAY / 2 + 4, y - SLAB / 2 + 0.8, TRAY - 8, SLAB - 1.6, 3) for x, y in places)
+    wide, thick = layout.proportions.tray - 8, layout.proportions.slab - 1.6
+    slabs = "".join(_rect(x - wide / 2, y - thick / 2, wide, thick, 3) for x, y in places)
     yield _group(ColourRole.DARK if side.dark else ColourRole.LIGHT, theme, slabs, 'stroke-width="1.2"')
     y = layout.middle + (20 if below else -9)
     text = _text(places[0][0], y, str(count))
@@ -286,37 +280,40 @@ def _dice(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iter
     role, on = (ColourRole.DARK, ColourRole.ON_DARK) if side.dark else (ColourRole.LIGHT, ColourRole.ON_LIGHT)
     x, y = layout.side(below=below)
     centres = [x + (number - (len(side.dice) - 1) / 2) * DIE * 1.3 for number in range(len(side.dice))]
-    squares = "".join(_rect(centre - DIE / 2, y - DIE / 2, DIE, DIE, 6) for centre in centres)
-    pips = "".join(
-        f'<circle cx="{coord(centre + dx * DIE * 0.27)}" cy="{coord(y + dy * DIE * 0.27)}" r="3.6"/>'
-        for centre, die in zip(centres, side.dice, strict=True)
-        for dx, dy in _PIPS[die]
-    )
-    yield _group(role, theme, squares, 'stroke-width="2"')
-    yield _group(on, theme, pips)
+    for played, faint in ((False, ""), (True, ' opacity="0.35"')):
+        lie = [index for index in range(len(centres)) if (index in side.dice_played) is played]
+        squares = "".join(_rect(centres[index] - DIE / 2, y - DIE / 2, DIE, DIE, 6) for index in lie)
+        pips = "".join(
+            f'<circle cx="{coord(centres[index] + dx * DIE * 0.27)}" cy="{coord(y + dy * DIE * 0.27)}" r="3.6"/>'
+            for index in lie
+            for dx, dy in _PIPS[side.dice[index]]
+        )
+        yield _group(role, theme, squares, f'stroke-width="2"{faint}')
+        yield _group(on, theme, pips, faint.strip())
 
 
 def _cube(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     if scene.offered:
         below = scene.below.doubles > 0
-        yield from _cube_at(*layout.side(below=below), scene.below.doubles or scene.above.doubles, theme)
+        value = scene.below.doubles or scene.above.doubles
+        yield from _cube_at(*layout.side(below=below), value, layout.proportions.cube, theme)
         return
     if not scene.cube:
         return
-    x, away = layout.cube, layout.bottom - layout.middle - CUBE / 2 - 4
+    x, away = layout.cube, layout.bottom - layout.middle - layout.proportions.cube / 2 - 4
     y = layout.middle + {Owner.CENTRED: 0.0, Owner.PLAYER: away, Owner.OPPONENT: -away}[scene.owner]
     if scene.crawford:
         turn = f'text-anchor="middle" font-size="18" transform="rotate(-90 {coord(x)} {coord(layout.middle)})"'
         yield _group(ColourRole.FAINT, theme, _text(x, layout.middle + 6, "Crawford"), turn)
         return
     value = CENTRED if scene.cube == 1 and scene.owner is Owner.CENTRED else scene.cube
-    yield from _cube_at(x, y, value, theme)
+    yield from _cube_at(x, y, value, layout.proportions.cube, theme)
 
 
-def _cube_at(x: float, y: float, value: int, theme: Theme) -> Iterator[str]:
+def _cube_at(x: float, y: float, value: int, wide: float, theme: Theme) -> Iterator[str]:
     text = str(value)
-    size = min(24.0, (CUBE - 6) / (0.6 * len(text)))
-    square = _rect(x - CUBE / 2, y - CUBE / 2, CUBE, CUBE, 6)
+    size = min(24.0, (wide - 6) / (0.6 * len(text)))
+    square = _rect(x - wide / 2, y - wide / 2, wide, wide, 6)
     yield _group(ColourRole.CUBE, theme, square, 'stroke-width="2"')
     weight = f'text-anchor="middle" font-size="{coord(size)}" font-weight="700"'
     yield _group(ColourRole.ON_CUBE, theme, _text(x, y + size * 0.36, text), weight)
@@ -340,14 +337,15 @@ def _resignation(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) 
 
 def _strip(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     """Draw the strip of a player: turn, colour, name, pips and score."""
-    y = (layout.frame_bottom if below else MARGIN) + (STRIP / 2 if below else STRIP / 2 - 3)
+    sizes = layout.proportions
+    y = (layout.frame_bottom if below else sizes.margin) + (STRIP / 2 if below else STRIP / 2 - 3)
     if side.on_turn:
-        yield f'<path d="M{MARGIN + 4} {coord(y - 8)}v16l12-8z"{paint(ColourRole.INK, theme)}/>'
+        yield f'<path d="M{coord(sizes.margin + 4)} {coord(y - 8)}v16l12-8z"{paint(ColourRole.INK, theme)}/>'
     role = ColourRole.DARK if side.dark else ColourRole.LIGHT
-    yield _group(role, theme, f'<circle cx="{MARGIN + 34}" cy="{coord(y)}" r="11"/>', 'stroke-width="2"')
+    yield _group(role, theme, f'<circle cx="{coord(sizes.margin + 34)}" cy="{coord(y)}" r="11"/>', 'stroke-width="2"')
     score = f"{side.score}/{scene.length}" if scene.length else str(side.score)
-    box = max(text_width(score, 20, bold=True) + 16, TRAY + EDGE)
-    right = WIDTH - MARGIN
+    box = max(text_width(score, 20, bold=True) + 16, sizes.tray + sizes.edge)
+    right = layout.width - sizes.margin
     yield _group(ColourRole.TRAY, theme, _rect(right - box, y - 14, box, 28, 6))
     yield _group(
         ColourRole.INK,
@@ -359,8 +357,8 @@ def _strip(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, below
     yield _group(
         ColourRole.FAINT, theme, _text(right - box - 12, y + 6.5, pip_text), 'text-anchor="end" font-size="18"'
     )
-    space = right - box - 24 - text_width(pip_text, 18) - (MARGIN + 54)
+    space = right - box - 24 - text_width(pip_text, 18) - (sizes.margin + 54)
     size = min(21.0, 21.0 * space / max(text_width(side.name, 21, bold=True), 1))
     if side.name:
-        name = _text(MARGIN + 54, y + size * 0.34, side.name)
+        name = _text(sizes.margin + 54, y + size * 0.34, side.name)
         yield _group(ColourRole.INK, theme, name, f'font-size="{coord(size)}" font-weight="600"')

@@ -62,21 +62,28 @@ class PartialPlay:
     def following(self) -> tuple[NumberMove, ...]:
         """The moves that may come next: those after which a legal play is left."""
         known = _endings(self.rules, self.start, self.part)
-        return tuple(made for made, after in self._next() if after.leads_to_play(known))
+        return tuple(made for made, after in self.next_moves() if after.leads_to_play(known))
 
     def after(self, made: NumberMove) -> PartialPlay:
         """Return the play with one of the moves of `following`. Raises KeyError for another move."""
-        return dict(self._next())[made]
+        return dict(self.next_moves())[made]
+
+    def after_all(self, play: Play) -> PartialPlay:
+        """Return the play with all moves of a legal play, in its order if they can be made so. Raises ValueError."""
+        found = _after_moves(self, play.moves, _endings(self.rules, self.start, self.part))
+        if found is None:
+            raise ValueError(f"expected a legal play, got {play}")
+        return found
 
     def leads_to_play(self, known: Endings) -> bool:
         """Return whether these moves are a legal play or the beginning of one; `known` remembers what was found."""
         last = self.moves[-1].move.target if self.moves and self.part.one_checker else 0
         key = self.board, self.left, last, self.ended
         if key not in known:
-            known[key] = self.whole or any(after.leads_to_play(known) for _, after in self._next())
+            known[key] = self.whole or any(after.leads_to_play(known) for _, after in self.next_moves())
         return known[key]
 
-    def _next(self) -> list[tuple[NumberMove, PartialPlay]]:
+    def next_moves(self) -> list[tuple[NumberMove, PartialPlay]]:
         """Return every move that can be made now, and the play with it, whether or not it leads to a legal play."""
         left, board, part = self.left, self.board, self.part
         sources = [place for place in range(HAND, OFF, -1) if board.own.row[place]]
@@ -105,3 +112,17 @@ Endings: TypeAlias = dict[tuple[Sides, Numbers, int, bool], bool]
 @lru_cache(8)
 def _endings(rules: Ruleset, start: Sides, part: Part) -> Endings:  # noqa: ARG001 - what the endings belong to
     return {}
+
+
+def _after_moves(begun: PartialPlay, moves: tuple[Move, ...], known: Endings) -> PartialPlay | None:
+    """Return a partial play with further moves, in their order if possible; None if they do not make it whole."""
+    if not moves:
+        return begun if begun.whole else None
+    possible = begun.next_moves()
+    for index, move in enumerate(moves):
+        for made, after in possible:
+            if made.move == move and after.leads_to_play(known):
+                found = _after_moves(after, moves[:index] + moves[index + 1 :], known)
+                if found is not None:
+                    return found
+    return None

@@ -65,6 +65,12 @@ _CUBE_ACTIONS: Final = {
     Action.PASS: CubeAction.PASS,
     Action.BEAVER: CubeAction.BEAVER,
 }
+_CUBE_WORDS: Final = {
+    CubeAction.DOUBLE: "doubles to {}",
+    CubeAction.TAKE: "takes",
+    CubeAction.PASS: "passes",
+    CubeAction.BEAVER: "redoubles at once",
+}
 
 
 class RepeatableDice:
@@ -93,8 +99,11 @@ class _Moment:
     entries: int
     """How many it had."""
     thrown: Numbers | None
-    last: str
     rolls: int
+    last: str
+    last_play: tuple[GameState, Play] | None
+    sheet: int
+    """How many lines it had."""
 
 
 class BotMatch(TableModel):
@@ -131,6 +140,7 @@ class BotMatch(TableModel):
         self._start = evolve(state, resignation=None)
         self.state = state
         self._entries: list[Entry] = []
+        self.sheet, self.last_play = [], None
         self._thrown: Numbers | None = state.dice if state.stage is Stage.MOVE else None
         """The dice of a roll whose play is not recorded yet."""
         self._moments: list[_Moment] = []
@@ -173,6 +183,7 @@ class BotMatch(TableModel):
             case Action.ACCEPT | Action.REJECT:
                 self._answer_resignation(accepted=action is Action.ACCEPT)
             case Action.RESIGN:
+                self.note(PERSON, f"resigns ({Level(number).name.lower()})")
                 self.take_over(resign(self.state, PERSON, Level(number)))
             case Action.REJECT_ROLL:
                 self._reject_roll(PERSON)
@@ -190,7 +201,15 @@ class BotMatch(TableModel):
 
     def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
         """Do what the person asks, and remember what was before it."""
-        before = _Moment(self.state, len(self._entries), self._thrown, self.last, self._dice.rolls)
+        before = _Moment(
+            self.state,
+            len(self._entries),
+            self._thrown,
+            self._dice.rolls,
+            self.last,
+            self.last_play,
+            len(self.sheet),
+        )
         done = super().act(action, numbers)
         if done and action not in IN_PLAY and action is not Action.NEXT:
             self._moments.append(before)
@@ -210,7 +229,9 @@ class BotMatch(TableModel):
             return False
         moment = self._moments.pop()
         del self._entries[moment.entries :]
-        self._thrown, self.last, self._dice.rolls = moment.thrown, moment.last, moment.rolls
+        del self.sheet[moment.sheet :]
+        self._thrown, self._dice.rolls = moment.thrown, moment.rolls
+        self.last, self.last_play = moment.last, moment.last_play
         self.show_decision(moment.state)
         return True
 
@@ -259,11 +280,12 @@ class BotMatch(TableModel):
             self._thrown, self.state = dice, rolled
             self._go_on()
         else:
-            self.last = f"{self.names[seat]} rolled {'-'.join(map(str, dice))}"
+            self.note(seat, f"rolled {'-'.join(map(str, dice))}")
             self._add(Throw(seat=seat, dice=dice))
 
     def _make(self, seat: Seat, play: Play) -> None:
-        self.last = f"{self.names[seat]} {'-'.join(map(str, self.state.part.numbers))}: {format_play(play, self.state)}"
+        self.note(seat, format_play(play, self.state), "-".join(map(str, self.state.part.numbers)))
+        self.last_play = self.state, play
         made = Continuation(seat=seat, play=play)
         after = apply(self.state, made)
         self._entries.append(made if self._thrown is None else Throw(seat=seat, dice=self._thrown, play=play))
@@ -271,6 +293,7 @@ class BotMatch(TableModel):
         self._go_on()
 
     def _reject_roll(self, seat: Seat) -> None:
+        self.note(seat, "rejects the roll")
         self.state = reject_roll(self.state, seat)
         self._entries.append(RejectedRoll(seat=seat, dice=self._thrown or ()))
         self._thrown = None
@@ -280,6 +303,7 @@ class BotMatch(TableModel):
         offer = self.state.resignation
         if offer is None:
             raise RuleError("nobody wants to resign")
+        self.note(offer.seat.other, "accepts the resignation" if accepted else "rejects the resignation")
         self.state = (accept_resignation if accepted else reject_resignation)(self.state, offer.seat.other)
         if accepted and self._thrown is not None:
             self._entries.append(Throw(seat=self.state.turn, dice=self._thrown))
@@ -287,6 +311,10 @@ class BotMatch(TableModel):
         self._go_on()
 
     def _add(self, entry: Entry) -> None:
+        if isinstance(entry, Cube):
+            self.note(entry.seat, _CUBE_WORDS[entry.action].format(2 * self.state.cube))
+        elif isinstance(entry, Named):
+            self.note(entry.seat, f"names {entry.number}")
         self.state = apply(self.state, entry)
         self._entries.append(entry)
         self._go_on()

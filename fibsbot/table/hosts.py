@@ -88,6 +88,12 @@ class TableHost(ABC):
             self.changed()
         return done
 
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play as people write it. Raises PlayError or RollFirstError, as the model does."""
+        if self.model is not None:
+            self.model.type_play(text)
+            self.changed()
+
     def prefer(self, preference: Preference, *, wanted: bool) -> None:
         """Leave something to the table, or take it back."""
         if self.model is not None:
@@ -172,6 +178,12 @@ class BotHost(TableHost):
     def stand(self, action: Action, numbers: Sequence[int]) -> bool:
         """Do what the person asks, whatever the tutor thinks."""
         return super().act(action, numbers)
+
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play; not while the tutor warns."""
+        if self.learning.warning is None:
+            self.learning.stop_judging()
+            super().type_play(text)
 
     def prefer(self, preference: Preference, *, wanted: bool) -> None:
         """Leave something to the table, or take it back; not while the tutor warns."""

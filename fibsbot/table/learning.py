@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -53,6 +53,14 @@ class Lesson(enum.Enum):
     """Analyse the match."""
     AGAIN = "again"
     """Play a new match with the same settings."""
+
+
+class _Purpose(enum.Enum):
+    """What the thread is asked for."""
+
+    WARMING = "getting ready"
+    HINT = "looking for a hint"
+    JUDGEMENT = "looking at a decision"
 
 
 @define
@@ -111,9 +119,8 @@ class Learning:
         self._adviser: Adviser | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="adviser")
         self._task: asyncio.Task[None] | None = None
-        """The hint that is looked for, or the decision that is looked at."""
-        self._judging = False
-        """Whether it is a decision."""
+        self._purpose: _Purpose | None = None
+        """What the task is for."""
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -131,9 +138,9 @@ class Learning:
         return self._report if self._report.state is match.state else None
 
     @property
-    def thinking(self) -> bool:
-        """Whether a hint is looked for, or the tutor looks at a decision."""
-        return self._task is not None
+    def thinking(self) -> str:
+        """What is being done, in words: a hint is looked for, or the tutor looks at a decision; empty if nothing is."""
+        return self._purpose.value if self._purpose else ""
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:
@@ -184,7 +191,7 @@ class Learning:
         """Let the tutor look at every decision, or no longer."""
         self.tutor, self.warning = wanted, None
         if wanted:
-            self._begin(self._warm_up())
+            self._begin(_Purpose.WARMING, self._warm_up())
         else:
             self._give_up()
         self._table.tell()
@@ -203,7 +210,9 @@ class Learning:
     def consider(self, action: Action, numbers: Sequence[int]) -> bool:
         """Look at a decision before it stands; return False where the tutor has nothing to say about it."""
         match = self._table.match
-        if self._judging or action not in IN_PLAY:
+        if action in IN_PLAY:
+            self.stop_judging()
+        else:
             self._give_up()
         if not self.tutor or action not in match.actions:
             return False
@@ -211,10 +220,14 @@ class Learning:
         answer = answer_to_judge(match.state, PERSON, action, numbers, play)
         if answer is None:
             return False
-        self._begin(self._judge(action, tuple(numbers), answer))
-        self._judging = True
+        self._begin(_Purpose.JUDGEMENT, self._judge(action, tuple(numbers), answer))
         self._table.tell()
         return True
+
+    def stop_judging(self) -> None:
+        """Look no longer at a decision that the person changes; a hint is still looked for."""
+        if self._purpose is _Purpose.JUDGEMENT:
+            self._give_up()
 
     def close(self) -> None:
         """End; nobody waits for what is being looked at."""
@@ -226,8 +239,8 @@ class Learning:
     # -- how it is done -----------------------------------------------------------------------------------------
 
     def _ask_hint(self) -> None:
-        if self.hint is None and not self.thinking:
-            self._begin(self._find_hint())
+        if self.hint is None and self._purpose is not _Purpose.HINT:
+            self._begin(_Purpose.HINT, self._find_hint())
         else:
             self._give_up()
             self._hint = None
@@ -279,22 +292,23 @@ class Learning:
             self._report.stop()
             self._report = None
 
-    def _begin(self, work: Any) -> None:
+    def _begin(self, purpose: _Purpose, work: Coroutine[Any, Any, None]) -> None:
         """Look for something, in place of what was looked for before."""
         self._give_up()
-        self._judging = False
         task = self._task = asyncio.create_task(work)
+        self._purpose = purpose
         task.add_done_callback(self._end)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         if self._task is task:
-            self._task = None
+            self._task = self._purpose = None
             self._table.tell()
 
     def _give_up(self) -> None:
         """Want no longer what is looked for: the thread ends by itself, and nobody hears of it."""
         if self._task is not None:
-            task, self._task = self._task, None
+            task = self._task
+            self._task = self._purpose = None
             task.cancel()
 
     async def _warm_up(self) -> None:
@@ -311,7 +325,7 @@ class Learning:
         judgement = await self._in_thread(lambda adviser: adviser.judge(state, PERSON, answer))
         if self._table.match.state is not state:
             return
-        self._task = None
+        self._task = self._purpose = None
         if judgement is not None and judgement.loss > self.threshold - 1e-9:
             self.warning = BlunderWarning(action, numbers, judgement)
             self._table.tell()

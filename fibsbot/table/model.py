@@ -11,9 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Final
 
+from attrs import frozen
+
 from fibsbot.fast_evolve import fast_evolve
+from fibsbot.notation.play_notation import parse_play
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import board_of
+from fibsbot.rules.errors import RollFirstError
 from fibsbot.rules.game import choices
 from fibsbot.rules.game_plays import greedy_play, most_moves, only_play
 from fibsbot.rules.laws import Level
@@ -64,6 +68,18 @@ IN_PLAY: Final = frozenset({Action.MOVE, Action.SWAP, Action.UNDO})
 """The actions that change the play being made, and nothing else: nobody hears of them."""
 
 
+@frozen
+class SheetEntry:
+    """A line of the score sheet of the current game."""
+
+    seat: Seat
+    """Who did it."""
+    text: str
+    """What was done: a play in the usual notation, or words."""
+    dice: str = ""
+    """The numbers that were played, such as `3-1`; empty for what is no play."""
+
+
 class TableModel(ABC):
     """A match as the person at `seat` sees and plays it; subclasses carry out what is decided."""
 
@@ -74,7 +90,11 @@ class TableModel(ABC):
         self.state = state
         self.preferences: set[Preference] = set()
         self.last = ""
-        """What was played last, in words."""
+        """What was done last, in words."""
+        self.sheet: list[SheetEntry] = []
+        """What was done in the current game."""
+        self.last_play: tuple[GameState, Play] | None = None
+        """The last play of the current game, and the game in which it was made."""
         self.play: PartialPlay | None = None
         """The play that the person is making; None while there is none to make."""
         self._swapped = False
@@ -186,6 +206,11 @@ class TableModel(ABC):
         """The doubles or points that the person may name."""
         return choices(self.state) if self.state.namer is self.seat else ()
 
+    def note(self, seat: Seat, text: str, dice: str = "") -> None:
+        """Note in the score sheet what a player has done."""
+        self.sheet.append(SheetEntry(seat, text, dice))
+        self.last = f"{self.names[seat]} {dice}: {text}" if dice else f"{self.names[seat]} {text}"
+
     # -- inputs -------------------------------------------------------------------------------------------------
 
     def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
@@ -223,6 +248,17 @@ class TableModel(ABC):
             self.preferences.discard(preference)
         if self.play is None or not self.play.moves:
             self._decide_by_preference()
+
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play as people write it, `8/5 6/5`; it may still be undone until it is done.
+
+        Raises:
+            PlayError: the text is no play, or not a legal one; nothing has changed.
+            RollFirstError: there is nothing to play.
+        """
+        if self.play is None:
+            raise RollFirstError("there is nothing to play now")
+        self.play = PartialPlay.of(self.state).after_all(parse_play(text, self.state))
 
     def _change_play(self, action: Action, numbers: tuple[int, ...]) -> bool:
         """Change the play that the person is making; nothing of it is recorded before it is done."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fibsbot.draw.arrows import arrows_of, hits_of
 from fibsbot.draw.board_text import draw_state
-from fibsbot.draw.layout import STACK, WIDTH, Layout
+from fibsbot.draw.layout import STACK, Layout
 from fibsbot.draw.scene import show_play
 from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions, board_svg, game_svg
 from fibsbot.draw.themes import DARK, LIGHT, ColourRole, Palette, stylesheet
@@ -93,7 +93,7 @@ def test_every_checker_is_drawn_or_counted(state: MatchState, view: ViewOptions)
 def test_the_other_direction_is_a_mirror(state: MatchState, view: ViewOptions) -> None:
     """Only checkers: texts and dice are not mirrored."""
     one, other = (discs(parsed(board_svg(state, view=evolve(view, left=left)))) for left in (False, True))
-    assert sorted((round(WIDTH - x, 1), y) for x, y in one) == sorted(other)
+    assert sorted((round(BELOW.width - x, 1), y) for x, y in one) == sorted(other)
 
 
 @given(match_states(), looks())
@@ -186,7 +186,7 @@ def test_the_points_are_numbered_as_the_player_counts_them() -> None:
         (ace_x, ace_y), (last_x, last_y) = found["1"], found["24"]
         assert ace_x == last_x
         assert (ace_y < last_y) == view.opponents_side
-        assert (ace_x < WIDTH / 2) == view.left
+        assert (ace_x < BELOW.width / 2) == view.left
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_every_legal_play_can_be_shown(position: Position, dice: tuple[int, int]
         arrows = arrows_of(show_play(play, position, below=not view.opponents_side), layout)
         assert len(arrows) <= len(play)
         spots = [spot for arrow in arrows for spot in arrow.spots]
-        assert all(0 < x < WIDTH and 0 < y < layout.height for x, y in spots)
+        assert all(0 < x < layout.width and 0 < y < layout.height for x, y in spots)
 
 
 def test_arrows_connect_checkers_and_targets_and_hits_get_rings() -> None:

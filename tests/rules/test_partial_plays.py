@@ -56,6 +56,9 @@ def test_what_is_offered_leads_to_a_legal_play_and_every_legal_play_is_offered(g
             for move in legal.moves:
                 ways = [one.after(step) for one in ways for step in one.following if step.move == move]
             assert any(one.whole for one in ways), legal
+            whole = PartialPlay.of(state).after_all(legal)
+            assert whole.whole
+            assert play(state, state.turn, whole.play).board == play(state, state.turn, legal).board
 
 
 @pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))

@@ -8,11 +8,12 @@ import pytest
 
 from fibsbot.formats.transcript_json import iter_json, write_json
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.rules.errors import PlayError, RollFirstError
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import ask_strategy
 from fibsbot.table.bot_match import PERSON, BotMatch
-from fibsbot.table.model import Action
+from fibsbot.table.model import Action, SheetEntry
 from fibsbot.transcript import walk
 from tests.marks import is_no_sample, some_slow
 
@@ -82,3 +83,25 @@ def test_the_left_die_plays_first_and_the_dice_can_be_swapped() -> None:
     assert table.act(Action.SWAP)
     assert table.moves[0].number == dice[1] != first
     assert table.shown.dice == dice[::-1]
+
+
+def test_a_whole_play_can_be_typed_and_undone() -> None:
+    tables = (new_table("backgammon", seed=seed) for seed in range(200))
+    table = next(made for made in tables if made.play and made.shown.dice == (3, 1))
+    before = table.shown
+    with pytest.raises(PlayError, match="6/1"):
+        table.type_play("6/1")
+    with pytest.raises(PlayError, match="expected moves such as"):
+        table.type_play("over there")
+    assert table.shown == before
+    table.type_play("8/5, 6/5")
+    assert table.actions[0] is Action.DONE
+    assert table.act(Action.UNDO)
+    assert table.act(Action.UNDO)
+    assert table.shown == before
+    table.type_play("8/5 6/5")
+    assert table.act(Action.DONE)
+    assert table.sheet == [SheetEntry(PERSON, "8/5 6/5", "3-1")]
+    assert table.last == "you 3-1: 8/5 6/5"
+    with pytest.raises(RollFirstError):
+        table.type_play("8/5 6/5")

@@ -164,7 +164,7 @@ function show(state) {
   const parts = [];
   if (learning.warning) parts.push(warningBox(learning.warning, learning.lessons));
   parts.push(line);
-  const said = learning.fault || (learning.thinking ? "Looking \u2026" : "");
+  const said = learning.fault || (learning.thinking && `The table is ${learning.thinking} \u2026`);
   parts.push(make("p", { class: "note", role: "status" }, said));
   if (learning.hint && !learning.warning) parts.push(hintTable(learning.hint));
   section.replaceChildren(...parts);
