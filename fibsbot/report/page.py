@@ -12,7 +12,6 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot import __version__
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
@@ -37,6 +36,7 @@ from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
+from fibsbot.version import __version__
 
 _WRITERS: Final[dict[str, Callable[[Transcript], str]]] = {".mat": write_mat, ".sgf": write_sgf}
 _MAX_NAME: Final = 60

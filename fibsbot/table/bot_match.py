@@ -40,7 +40,7 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     question_of,
 )
-from fibsbot.table.model import IN_PLAY, Action, TableModel
+from fibsbot.table.model import IN_PLAY, Action, SheetEntry, TableModel
 from fibsbot.transcript import (
     Contest,
     Continuation,
@@ -101,9 +101,8 @@ class _Moment:
     thrown: Numbers | None
     rolls: int
     last: str
+    sheet: tuple[SheetEntry, ...]
     last_play: tuple[GameState, Play] | None
-    sheet: int
-    """How many lines it had."""
 
 
 class BotMatch(TableModel):
@@ -201,19 +200,23 @@ class BotMatch(TableModel):
 
     def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
         """Do what the person asks, and remember what was before it."""
-        before = _Moment(
-            self.state,
-            len(self._entries),
-            self._thrown,
-            self._dice.rolls,
-            self.last,
-            self.last_play,
-            len(self.sheet),
-        )
+        before = self._moment
         done = super().act(action, numbers)
         if done and action not in IN_PLAY and action is not Action.NEXT:
             self._moments.append(before)
         return done
+
+    @property
+    def _moment(self) -> _Moment:
+        return _Moment(
+            state=self.state,
+            entries=len(self._entries),
+            thrown=self._thrown,
+            rolls=self._dice.rolls,
+            last=self.last,
+            sheet=tuple(self.sheet),
+            last_play=self.last_play,
+        )
 
     @property
     def may_take_back(self) -> bool:
@@ -229,9 +232,8 @@ class BotMatch(TableModel):
             return False
         moment = self._moments.pop()
         del self._entries[moment.entries :]
-        del self.sheet[moment.sheet :]
         self._thrown, self._dice.rolls = moment.thrown, moment.rolls
-        self.last, self.last_play = moment.last, moment.last_play
+        self.last, self.sheet, self.last_play = moment.last, list(moment.sheet), moment.last_play
         self.show_decision(moment.state)
         return True
 
