@@ -289,9 +289,11 @@ def test_a_step_back_leaves_nothing_to_the_table_at_once() -> None:
 class Inputs(RuleBasedStateMachine):
     """Inputs in any order, decisions taken back and positions set up among them."""
 
-    def __init__(self, game: str) -> None:
+    game = "backgammon"
+
+    def __init__(self) -> None:
         super().__init__()
-        self.match = new_match(game, 2)
+        self.match = new_match(self.game, 2)
 
     @rule(random=st.randoms(use_true_random=False), decisions=st.integers(1, 12))
     def play(self, random: Random, decisions: int) -> None:
@@ -367,7 +369,7 @@ class Inputs(RuleBasedStateMachine):
 @pytest.mark.parametrize("game", EVERY_GAME)
 def test_the_transcript_is_legal_whatever_is_done(game: str) -> None:
     run_state_machine_as_test(
-        lambda: Inputs(game),
+        type(f"Inputs_{game}", (Inputs,), {"game": game}),
         settings=settings(
             max_examples=8, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck)
         ),
