@@ -171,3 +171,8 @@ class Layout:
         seen = point if below else self.course.facing(point)
         away = RADIUS + 2 + min(index, STACK - 1) * self.proportions.pitch
         return self.column(seen), self.bottom - away if seen <= 12 else self.top + away
+
+    def lifted(self, spot: XY) -> XY:
+        """Return a spot moved towards the middle of the board, for a checker on top of one of the other side."""
+        x, y = spot
+        return x, y - LIFT if y > self.middle else y + LIFT

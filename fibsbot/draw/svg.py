@@ -11,7 +11,7 @@ from attrs import field, frozen
 from fibsbot.draw.arrows import draw_arrows
 from fibsbot.draw.board_text import draw_scene
 from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
-from fibsbot.draw.layout import LIFT, NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
+from fibsbot.draw.layout import NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
 from fibsbot.draw.themes import ColourRole, Theme, paint
@@ -231,7 +231,7 @@ def _checkers(scene: Scene, side: DrawnSide, layout: Layout, theme: Theme, *, be
             continue
         spots = [layout.stack_spot(point, index, below=below) for index in range(min(count, STACK))]
         if other.pinned and point != BAR and scene.course.facing(point) in other.pinned:
-            spots = [_lifted(spot, layout) for spot in spots]
+            spots = [layout.lifted(spot) for spot in spots]
         discs += "".join(map(_disc, spots))
         if count > STACK:
             x, y = spots[-1]
@@ -251,12 +251,6 @@ def _pinned(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> It
 def _disc(spot: XY) -> str:
     x, y = spot
     return f'<circle cx="{coord(x)}" cy="{coord(y)}" r="{RADIUS}"/>'
-
-
-def _lifted(spot: XY, layout: Layout) -> XY:
-    """Return a spot moved towards the middle of the board, for a checker on top of one of the other side."""
-    x, y = spot
-    return x, y - LIFT if y > layout.middle else y + LIFT
 
 
 def _slabs(side: DrawnSide, place: int, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:

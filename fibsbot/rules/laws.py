@@ -17,6 +17,8 @@ from fibsbot.position import Position
 
 UNLIMITED_REDOUBLES: Final = 9999
 """A number of instant redoubles that no game reaches."""
+REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
+"""What instant redoubles in a row are called."""
 
 
 class AutomaticRaise(enum.Enum):

@@ -15,7 +15,7 @@ from fibs_protocol.words import UNLIMITED, YOU, Toggle
 from fibsbot.rules import game
 from fibsbot.rules.errors import CubeRefusal, PlayError, RuleError
 from fibsbot.rules.game_plays import greedy_play
-from fibsbot.rules.laws import Level
+from fibsbot.rules.laws import REDOUBLE_NAMES, Level
 from fibsbot.rules.permissions import refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import Resignation, Seat, Stage
 from fibsbot.server import game_flow
@@ -25,7 +25,6 @@ from fibsbot.server.world import CommandHandlers, World
 
 HANDLERS: Final = CommandHandlers()
 
-REDOUBLE_NAMES: Final = ("beaver", "raccoon", "otter")
 """The names of the first, second and third instant redouble."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from attrs import frozen
@@ -42,7 +42,7 @@ class Action(enum.Enum):
     NAME = "name"
     """With the number."""
     MOVE = "move"
-    """With the source, by the left die or the next that can move it, or with source and target."""
+    """With the source, by the left die or the next that can move it, or with source and target, see `ways`."""
     SWAP = "swap"
     """Swap the dice."""
     UNDO = "undo"
@@ -119,6 +119,23 @@ class TableModel(ABC):
         )
 
     @property
+    def dice_played(self) -> tuple[int, ...]:
+        """Which of the dice that are shown have been played, from 0; a double is played twice with each die."""
+        dice = self.shown.dice or ()
+        if self.play is None or not self.play.moves:
+            return ()
+        if len(set(dice)) == 1:
+            left = -(-len(self.play.left) * len(dice) // len(self.play.part.numbers))
+            return tuple(range(left, len(dice)))
+        left_over, played = list(self.play.left), []
+        for index, die in enumerate(dice):
+            if die in left_over:
+                left_over.remove(die)
+            else:
+                played.append(index)
+        return () if left_over else tuple(played)
+
+    @property
     def match_over(self) -> bool:
         """Whether the match is won."""
         return match_winner(self.state) is not None
@@ -148,7 +165,7 @@ class TableModel(ABC):
         if state.resignation:
             return f"{self.opponent} offers to resign."
         if state.stage is Stage.DOUBLED:
-            return f"{self.opponent} doubles to {state.offered}."
+            return f"{self.opponent} {'redoubles' if state.redoubles else 'doubles'} to {state.offered}."
         if state.stage is Stage.NAME and state.naming:
             return f"Name {state.naming.value}."
         if state.stage is not Stage.MOVE:
@@ -197,9 +214,27 @@ class TableModel(ABC):
     @property
     def moves(self) -> tuple[NumberMove, ...]:
         """The moves that the person may make next, those by the left die first."""
+        return () if self.play is None else self._by_left_die(self.play)
+
+    def _by_left_die(self, play: PartialPlay) -> tuple[NumberMove, ...]:
+        return tuple(sorted(play.following, key=lambda made: made.number, reverse=not self._swapped))
+
+    @property
+    def ways(self) -> Mapping[tuple[int, int], tuple[NumberMove, ...]]:
+        """By source and target, the fewest moves by which one checker gets there, those by the left die first."""
+        found: dict[tuple[int, int], tuple[NumberMove, ...]] = {}
         if self.play is None:
-            return ()
-        return tuple(sorted(self.play.following, key=lambda made: made.number, reverse=not self._swapped))
+            return found
+        begun = [(made.move.source, (made,), self.play.after(made)) for made in self.moves]
+        while begun:
+            longer = []
+            for source, way, play in begun:
+                at = way[-1].move.target
+                if found.setdefault((source, at), way) is way and not play.ended:
+                    following = (made for made in self._by_left_die(play) if made.move.source == at)
+                    longer += [(source, (*way, made), play.after(made)) for made in following]
+            begun = longer
+        return found
 
     @property
     def names_offered(self) -> tuple[int, ...]:
@@ -274,14 +309,18 @@ class TableModel(ABC):
                 again = again.after(made)
             self.play = again
             return True
-        if action is Action.MOVE and len(numbers) in {1, 2}:
-            source, target = numbers[0], numbers[1] if len(numbers) == 2 else None
-            fitting = (made for made in self.moves if made.move.source == source and target in {None, made.move.target})
-            ways = list(fitting)
-            if ways:
-                self.play = play.after(ways[0])
-                return True
-        return False
+        if action is not Action.MOVE:
+            return False
+        way: tuple[NumberMove, ...] = ()
+        match numbers:
+            case (source,):
+                way = tuple(made for made in self.moves if made.move.source == source)[:1]
+            case (source, target):
+                way = self.ways.get((source, target), ())
+        for made in way:
+            play = play.after(made)
+        self.play = play
+        return bool(way)
 
     # -- what follows -------------------------------------------------------------------------------------------
 

@@ -66,7 +66,8 @@ class TablePage:
         """Show what `host` has, and tell it what the person asks."""
         self.token = secrets.token_urlsafe(16)
         self.host = host
-        self._version = 0
+        self.version = 0
+        """Number of the newest state."""
         self._wakers: set[asyncio.Event] = set()
         self._drawn: dict[PageView, tuple[int, str]] = {}
         """The newest state that was drawn for each view, and its version."""
@@ -75,7 +76,7 @@ class TablePage:
 
     def _note_change(self) -> None:
         """Let the browsers have the new state."""
-        self._version += 1
+        self.version += 1
         for waker in self._wakers:
             waker.set()
 
@@ -89,11 +90,11 @@ class TablePage:
     def state_text(self, view: PageView) -> str:
         """Return the state as JSON in one line, drawn once for all who see it alike."""
         drawn = self._drawn.get(view)
-        if drawn is None or drawn[0] != self._version:
+        if drawn is None or drawn[0] != self.version:
             model = self.host.model
             match = {} if model is None else page_state(model, view)
-            state = {"version": self._version, **match, **self.host.parts}
-            drawn = self._drawn[view] = (self._version, json.dumps(state))
+            state = {"version": self.version, **match, **self.host.parts}
+            drawn = self._drawn[view] = (self.version, json.dumps(state))
         return drawn[1]
 
     async def get(self, request: web.Request) -> web.StreamResponse:
@@ -156,8 +157,8 @@ class TablePage:
                 await response.prepare(request)
             while not self._closing and request.transport and not request.transport.is_closing():
                 waker.clear()
-                if known != str(self._version):
-                    known = str(self._version)
+                if known != str(self.version):
+                    known = str(self.version)
                     text += f"id: {known}\ndata: {self.state_text(view)}\n\n"
                 async with asyncio.timeout(PATIENCE):
                     await response.write(text.encode())

@@ -10,14 +10,12 @@ from random import Random
 from typing import Any
 
 import aiohttp
-import pytest
 
 from fibsbot.games import load_ruleset
 from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
 from fibsbot.table.hosts import BotHost
 from fibsbot.table.page_server import PageServer
-from tests.browser import chromium, requires_chromium
 from tests.patience import SOON
 
 ORDER = ("done", "move", "roll", "take", "accept", "next")
@@ -94,21 +92,3 @@ async def test_a_browser_that_connects_again_gets_only_what_is_new() -> None:
         await session.post(address + "prefer", json={"preference": "forced", "wanted": True})
         newer = await anext(states(session, address, known=str(again["version"])))
         assert newer["preferences"] == ["forced"]
-
-
-@pytest.mark.slow
-@requires_chromium
-async def test_a_whole_game_by_clicks() -> None:
-    ended: list[BotMatch] = []
-    faults: list[str] = []
-    async with new_page(ended) as address, chromium() as browser, asyncio.timeout(3 * SOON):
-        tab = await browser.new_page()
-        tab.on("pageerror", lambda error: faults.append(str(error)))
-        await tab.goto(address)
-        while not (ended and ended[-1].match_over):
-            await tab.evaluate(
-                "(document.querySelector('#actions .first') || document.querySelector('.source'))?.click()"
-            )
-            await asyncio.sleep(0.02)
-        await tab.wait_for_function("document.getElementById('text').textContent.includes('match is over')")
-    assert faults == []

@@ -27,49 +27,37 @@ const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed
 
 // -- arrows on the board ------------------------------------------------------------------------------------------
 
-let arrows = null;
-
-function middle(place) {
-  const [left, top, width, height] = table.state.places[place];
-  const upright = height >= width;
-  // The checkers of a place lie at the edge of the board.
-  const towards = (from, size, half) => from + size * (half < 0.5 ? 0.28 : 0.72);
-  return upright
-    ? [left + width / 2, towards(top, height, top + height / 2)]
-    : [towards(left, width, left + width / 2), top + height / 2];
+function drawArrows(moves) {
+  const board = document.querySelector("#board svg");
+  document.getElementById("board").classList.toggle("advised", Boolean(moves?.length));
+  board?.querySelector("#advice")?.remove();
+  if (!board || !moves?.length) return;
+  const group = document.createElementNS(SVG, "g");
+  group.id = "advice";
+  const left = new Map();
+  const come = new Map();
+  for (const [source, target] of moves) {
+    const [x1, y1] = spot(source, "top", left);
+    const [x2, y2] = spot(target, "next", come);
+    group.append(...arrow(x1, y1, x2, y2));
+  }
+  board.append(group);
 }
 
-function drawArrows(moves) {
-  arrows?.remove();
-  arrows = null;
-  if (!moves || !moves.length || !table.state.places) return;
-  const board = document.getElementById("board");
-  const box = board.getBoundingClientRect();
-  const from = board.offsetParent.getBoundingClientRect();
-  arrows = document.createElementNS(SVG, "svg");
-  arrows.setAttribute("class", "arrows");
-  arrows.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  arrows.setAttribute("aria-hidden", "true");
-  Object.assign(arrows.style, {
-    left: `${box.left - from.left}px`, top: `${box.top - from.top}px`, width: `${box.width}px`, height: `${box.height}px`,
-  });
-  const seen = new Map();
-  for (const [source, target] of moves) {
-    const again = seen.get(`${source}/${target}`) ?? 0;  // the same way of another checker
-    seen.set(`${source}/${target}`, again + 1);
-    const [x1, y1] = middle(source);
-    const [x2, y2] = middle(target);
-    arrows.append(...arrow(x1 * box.width + 9 * again, y1 * box.height, x2 * box.width + 9 * again, y2 * box.height));
-  }
-  board.after(arrows);
+// Where a checker is, or would be; each further one from or to a place is a little beside it.
+function spot(place, kind, seen) {
+  const count = seen.get(place) ?? 0;
+  seen.set(place, count + 1);
+  const [x, y] = table.state.places[place][kind];
+  return [x + (count % 2 ? 1 : -1) * Math.ceil(count / 2) * 9, y];
 }
 
 function arrow(x1, y1, x2, y2) {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-  const [bx, by] = [x2 - 14 * dx, y2 - 14 * dy];
+  const [bx, by] = [x2 - 16 * dx, y2 - 16 * dy];
   const path = `M${x1} ${y1}L${bx} ${by}`;
-  const head = `M${x2} ${y2}L${bx - 8 * dy} ${by + 8 * dx}L${bx + 8 * dy} ${by - 8 * dx}Z`;
+  const head = `M${x2} ${y2}L${bx - 9 * dy} ${by + 9 * dx}L${bx + 9 * dy} ${by - 9 * dx}Z`;
   return ["outline", "line"].map((kind) => {
     const drawn = document.createElementNS(SVG, "path");
     drawn.setAttribute("d", path + head);
@@ -177,10 +165,9 @@ table.onState((state, before) => {
   if (JSON.stringify(state.learning?.hint) !== JSON.stringify(before?.learning?.hint)) shownChoice = 0;
   show(state);
 });
-window.addEventListener("resize", () => table.state?.learning && show(table.state));
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
   const lesson = { "?": "hint", h: "hint", Backspace: "take-back" }[event.key];
   if (lesson && table.state?.learning?.lessons.includes(lesson)) {
     event.preventDefault();

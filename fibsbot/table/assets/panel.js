@@ -1,69 +1,218 @@
-// The panel beside the board: whose turn it is, what may be done, what is left to the table.
+// Beside the board: the players, whose turn it is, what may be done, the score sheet, and the dialogs.
 
 import { table } from "./table.js";
+import { settings } from "./settings.js";
 
 const byId = (id) => document.getElementById(id);
-const LABELS = {
-  roll: "Roll", double: "Double", take: "Take", pass: "Pass", beaver: "Beaver", accept: "Accept", reject: "Reject",
-  "reject-roll": "Reject the roll", swap: "Swap dice", undo: "Undo", done: "Done", next: "Next game",
-};
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const points = (count) => `${count} ${count === 1 ? "point" : "points"}`;
+
+// The buttons in their order; those that continue the game come last, where the thumb is.
+const BUTTONS = [
+  ["resign", "Resign"], ["reject-roll", "Reject the roll"], ["undo", "Undo"], ["swap", "Swap dice"],
+  ["double", "Double"], ["beaver", "Beaver"], ["pass", "Pass"], ["reject", "Reject"],
+  ["accept", "Accept"], ["take", "Take"], ["roll", "Roll"], ["done", "Done"], ["next", "Next game"],
+];
 const FIRST = ["done", "roll", "next", "take", "accept"];
-const CONFIRMED = ["double", "pass"];
 const KEYS = { u: "undo", d: "double", t: "take", p: "pass", s: "swap" };
 
-function act(action, numbers = []) {
-  if (!CONFIRMED.includes(action) || window.confirm(`${LABELS[action]}?`)) table.act(action, numbers);
+function element(name, className, text = "") {
+  const made = document.createElement(name);
+  if (className) made.className = className;
+  made.textContent = text;
+  return made;
 }
 
-function button(label, press) {
-  const made = document.createElement("button");
+function button(label, press, className = "") {
+  const made = element("button", className, label);
   made.type = "button";
-  made.textContent = label;
   made.addEventListener("click", press);
   return made;
 }
 
-function showActions(state) {
-  const buttons = state.actions.filter((action) => LABELS[action]).map((action) => {
-    const made = button(LABELS[action], () => act(action));
-    made.dataset.action = action;
-    if (FIRST.includes(action)) made.className = "first";
-    return made;
-  });
-  for (const number of state.names) buttons.push(button(String(number), () => act("name", [number])));
-  if (state.actions.includes("resign")) {
-    buttons.push(button("Resign", () => {
-      const level = window.prompt("Resign 1 a single game, 2 a gammon, 3 a backgammon?", "1");
-      if (level) act("resign", [Number(level)]);
-    }));
-  }
-  byId("actions").replaceChildren(...buttons);
+// -- dialogs ------------------------------------------------------------------------------------------------------
+
+// Calls `then` with what was chosen, unless that was to cancel or the game has gone on meanwhile.
+function open(dialog, then) {
+  dialog.returnValue = "";
+  dialog.onclose = () => dialog.returnValue && then(dialog.returnValue);
+  dialog.showModal();
 }
 
-table.onState((state) => {
-  byId("text").textContent = state.text ?? "";
-  byId("last").textContent = state.last ?? "";
-  if (!state.board) return;
-  for (const box of document.querySelectorAll("[data-preference]")) {
-    box.checked = state.preferences.includes(box.dataset.preference);
+function confirm(question, consequence, label, then) {
+  byId("question").textContent = question;
+  byId("consequence").textContent = consequence;
+  byId("confirmed").textContent = label;
+  open(byId("confirm"), then);
+  byId("confirmed").focus();
+}
+
+function askToResign() {
+  const { levels, players } = table.state;
+  byId("levels").replaceChildren(...levels.map(([level, words, count]) => {
+    const made = element("button", "", capital(words));
+    made.value = level;
+    made.append(element("small", "", points(count)));
+    return made;
+  }));
+  byId("resign-heading").textContent = `Resign? ${players[1].name} wins`;
+  open(byId("resign"), (level) => table.act("resign", [Number(level)]));
+}
+
+const CONFIRMED = {
+  double: ({ offered, players }) => confirm(`Double to ${offered}?`, `If ${players[1].name} passes, you win `
+    + `${points(offered / 2)} at once.`, "Double", () => table.act("double")),
+  pass: ({ offered, players }) => confirm("Pass the double?", `${players[1].name} wins ${points(offered / 2)}, and the `
+    + "game is over.", "Pass", () => table.act("pass")),
+  beaver: ({ offered, redouble }) => confirm(`${capital(redouble)}?`, `The cube goes to ${2 * offered}, and stays on `
+    + "your side.", capital(redouble), () => table.act("beaver")),
+  resign: askToResign,
+};
+
+function act(action) {
+  if (!table.may(action)) return;
+  if (CONFIRMED[action]) CONFIRMED[action](table.state);
+  else table.act(action);
+}
+
+// -- what is shown ------------------------------------------------------------------------------------------------
+
+function showPlayer(section, player, state, said) {
+  section.hidden = false;
+  section.classList.toggle("turn", player.turn);
+  const name = element("b", "name", player.name);
+  const score = element("span", "score", state.length ? `${player.score}/${state.length}` : String(player.score));
+  score.setAttribute("aria-label", `score ${player.score}${state.length ? ` of ${state.length}` : ""}`);
+  section.replaceChildren(
+    element("span", `checker ${player.dark ? "dark" : "light"}`), name, element("span", "said", said),
+    element("span", "pips", `${player.pips} pips`), score,
+  );
+}
+
+const lastOf = (state, side) => {
+  const entry = state.sheet.findLast((one) => one[0] === side);
+  return entry ? entryText(entry) : "";
+};
+const entryText = ([, dice, text]) => (dice ? `${dice.replaceAll("-", "")}: ${text}` : text);
+
+function showSheet(state) {
+  const sheet = byId("sheet");
+  sheet.hidden = !state.sheet.length;
+  const list = document.createElement("ol");
+  let row = null, filled = 2;
+  for (const entry of state.sheet) {
+    const side = entry[0];
+    if (filled > side) { // a side that acts again, or after the other, begins a line
+      row = document.createElement("li");
+      row.append(element("span"), element("span"));
+      list.append(row);
+      filled = 0;
+    }
+    row.children[side].textContent = entryText(entry);
+    filled = side + 1;
   }
+  sheet.replaceChildren(list);
+  sheet.scrollTop = sheet.scrollHeight;
+}
+
+function showActions(state) {
+  const made = BUTTONS.filter(([action]) => state.actions.includes(action)).map(([action, label]) => {
+    const one = button(action === "beaver" ? capital(state.redouble) : label, () => act(action));
+    one.dataset.action = action;
+    if (FIRST.includes(action)) one.className = "first";
+    return one;
+  });
+  made.push(...state.names.map((number) => {
+    const one = button(String(number), () => table.act("name", [number]), "first");
+    one.dataset.name = number;
+    return one;
+  }));
+  const gear = button("", () => byId("settings").showModal(), "gear");
+  gear.setAttribute("aria-label", "Settings");
+  const focused = document.activeElement?.dataset?.action;
+  byId("actions").replaceChildren(gear, ...made);
+  if (focused) byId("actions").querySelector(`[data-action="${focused}"]`)?.focus();
+}
+
+let flash = 0;
+function showBanner(state, before) {
+  const banner = byId("banner");
+  const entry = state.sheet.at(-1);
+  if (state.over) {
+    clearTimeout(flash);
+    banner.className = "over";
+    banner.replaceChildren(element("p", "", state.text));
+    if (state.over === "game") banner.append(button("Next game", () => act("next"), "first"));
+    banner.hidden = false;
+  } else if (before?.sheet && entry?.[2] === "cannot move" && state.sheet.length !== before.sheet.length) {
+    banner.className = "flash";
+    banner.textContent = `${entry[0] ? state.players[1].name : "You"} cannot move: ${entry[1]}`;
+    banner.hidden = false;
+    clearTimeout(flash);
+    flash = setTimeout(() => { banner.hidden = true; }, 1800);
+  } else if (banner.className !== "flash") {
+    banner.hidden = true;
+  }
+}
+
+// -- sound --------------------------------------------------------------------------------------------------------
+
+let audio = null;
+function sound(state, before) {
+  if (!settings.sound || !before?.board || state.board === before.board) return;
+  audio ??= new AudioContext();
+  const rolled = !before.actions.includes("move") && state.actions.includes("move");
+  for (const [delay, pitch] of rolled ? [[0, 900], [0.07, 1300], [0.13, 1000]] : [[0, 420]]) {
+    const tone = audio.createOscillator(), volume = audio.createGain(), at = audio.currentTime + delay;
+    tone.type = "triangle";
+    tone.frequency.value = pitch;
+    volume.gain.setValueAtTime(0.15, at);
+    volume.gain.exponentialRampToValueAtTime(0.001, at + 0.06);
+    tone.connect(volume).connect(audio.destination);
+    tone.start(at);
+    tone.stop(at + 0.07);
+  }
+}
+
+// -- together -----------------------------------------------------------------------------------------------------
+
+table.onState((state, before) => {
+  byId("text").textContent = state.text ?? "";
+  if (byId("last").textContent !== (state.last ?? "")) byId("last").textContent = state.last ?? "";
+  document.documentElement.classList.toggle("no-match", !state.board);
+  if (!state.board) {
+    for (const id of ["opponent", "own", "sheet", "banner"]) byId(id).hidden = true;
+    byId("actions").replaceChildren();
+    byId("match").textContent = "";
+    return;
+  }
+  const [own, opponent] = state.players;
+  showPlayer(byId("opponent"), opponent, state, lastOf(state, 1));
+  showPlayer(byId("own"), own, state, lastOf(state, 0));
+  const length = state.length ? `${state.length}-point match` : "unlimited match";
+  byId("match").textContent = `${capital(state.game)}, ${length}${state.crawford ? ", Crawford game" : ""}`;
+  document.title = `${own.turn ? "Your turn" : state.over ? "Over" : opponent.name} – ${own.score}:${opponent.score}`;
+  for (const id of ["confirm", "resign"]) {
+    if (before && String(before.actions) !== String(state.actions)) byId(id).close(""); // the game has gone on
+  }
+  showSheet(state);
   showActions(state);
+  showBanner(state, before);
+  sound(state, before);
 });
 table.onLost((isLost) => {
+  document.documentElement.classList.toggle("lost", isLost);
   byId("text").textContent = isLost ? "The table does not answer; is fibsbot still running?" : table.state?.text ?? "";
 });
 
+document.addEventListener("ask-double", () => act("double"));
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
   if (event.key === " ") {
     event.preventDefault();
     const first = FIRST.find((action) => table.may(action));
-    if (first) act(first);
-  } else if (table.may(KEYS[event.key])) {
+    if (first && !event.repeat) act(first);
+  } else if (KEYS[event.key]) {
     act(KEYS[event.key]);
   }
 });
-for (const box of document.querySelectorAll("[data-preference]")) {
-  const preference = box.dataset.preference;
-  box.addEventListener("change", () => table.ask("prefer", { preference, wanted: box.checked }));
-}

@@ -51,6 +51,7 @@ export const table = {
       const before = this.state;
       this.state = JSON.parse(event.data);
       listeners.forEach((listener) => listener(this.state, before));
+      document.documentElement.dataset.version = this.state.version; // what is shown now
     };
   },
 };
