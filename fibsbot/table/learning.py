@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import structlog
 from attrs import define
 
+from fibsbot.rules.partial_plays import PartialPlay
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.loader import ReusedStrategies
 from fibsbot.table.bot_match import PERSON, BotMatch
@@ -69,6 +70,8 @@ class BlunderWarning:
 
     action: Action
     numbers: tuple[int, ...]
+    play: PartialPlay | None
+    """The play that it ends, if it is one."""
     judgement: Judgement
     shown: bool = False
     """Whether the best decision is shown."""
@@ -110,7 +113,7 @@ class Learning:
         self.threshold = BLUNDER
         """The loss from which on the tutor speaks."""
         self.warning: BlunderWarning | None = None
-        """What the tutor says; while there is a warning only its lessons are possible."""
+        """What the tutor says; the match is held meanwhile, and only the lessons of a warning are possible."""
         self._report: MatchReport | None = None
         self.fault = ""
         """Why there is no hint and no tutor, in a line."""
@@ -189,7 +192,8 @@ class Learning:
 
     def switch_tutor(self, *, wanted: bool) -> None:
         """Let the tutor look at every decision, or no longer."""
-        self.tutor, self.warning = wanted, None
+        self.tutor = wanted
+        self._set_warning(None)
         if wanted:
             self._begin(_Purpose.WARMING, self._warm_up())
         else:
@@ -252,18 +256,28 @@ class Learning:
         self._table.match.take_back()
         self._table.changed()
 
+    def _set_warning(self, warning: BlunderWarning | None) -> None:
+        self.warning = warning
+        self._table.match.held = warning is not None
+
     def _think_again(self) -> None:
-        self.warning = None
+        self._set_warning(None)
         self._table.tell()
 
     def _show(self) -> None:
+        """Show the best decision, on the board before the play."""
+        match = self._table.match
         if self.warning is not None:
             self.warning.shown = True
+        if match.play is not None:
+            match.play = PartialPlay.of(match.state)
         self._table.tell()
 
     def _play_it(self) -> None:
-        warning, self.warning = self.warning, None
+        warning = self.warning
+        self._set_warning(None)
         if warning is not None:
+            self._table.match.play = warning.play
             self._table.stand(warning.action, warning.numbers)
 
     def _make_report(self) -> None:
@@ -284,7 +298,8 @@ class Learning:
     def _sit_down(self, match: BotMatch) -> None:
         self._give_up()
         self._drop_report()
-        self.warning, self._hint = None, None
+        self._hint = None
+        self._set_warning(None)
         self._table.sit_down(match)
 
     def _drop_report(self) -> None:
@@ -327,7 +342,7 @@ class Learning:
             return
         self._task = self._purpose = None
         if judgement is not None and judgement.loss > self.threshold - 1e-9:
-            self.warning = BlunderWarning(action, numbers, judgement)
+            self._set_warning(BlunderWarning(action, numbers, self._table.match.play, judgement))
             self._table.tell()
         else:
             self._table.stand(action, numbers)
@@ -360,6 +375,7 @@ def _hint_to_json(hint: Hint) -> dict[str, Any]:
                 "equity": choice.equity,
                 "loss": choice.loss,
                 "chances": choice.chances,
+                "plies": choice.plies,
                 "moves": choice.play and [[move.source, move.target] for move in choice.play.moves],
             }
             for choice in hint.choices

@@ -73,39 +73,30 @@ let shownChoice = 0;
 function chances(values) {
   if (!values) return "";
   const [win, gammon, , , lostGammon] = values;
-  return `${percent(win)} % wins, ${percent(gammon)} % gammons, ${percent(lostGammon)} % gammons lost`;
+  return `wins ${percent(win)}, gammons ${percent(gammon)}, lost ${percent(lostGammon)} %`;
 }
 
-function hintTable(hint) {
+function hintList(hint) {
   const rows = hint.choices.map((choice, number) => {
-    const name = choice.moves?.length
-      ? button(choice.text, () => {
-        shownChoice = number;
-        show(table.state);
-      })
-      : make("span", {}, choice.text);
-    if (choice.moves?.length) name.setAttribute("aria-pressed", String(number === shownChoice));
-    const row = make("tr", {}, make("th", { scope: "row" }, name));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[0]) : ""));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[1]) : ""));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[4]) : ""));
-    row.append(make("td", {}, signed(choice.equity)));
-    row.append(make("td", {}, choice.loss ? signed(-choice.loss) : ""));
-    return row;
+    const moves = choice.moves?.length > 0;
+    const name = moves ? button(choice.text, () => select(number)) : make("b", {}, choice.text);
+    if (moves) name.setAttribute("aria-pressed", String(number === shownChoice));
+    const loss = choice.loss ? signed(-choice.loss) : "";
+    const depth = choice.plies === null ? "" : `${choice.plies}-ply`;
+    return make(
+      "li", {}, name, make("span", { class: "equity" }, signed(choice.equity)), make("span", { class: "loss" }, loss),
+      make("span", { class: "note" }, [chances(choice.chances), depth].filter(Boolean).join(", ")),
+    );
   });
-  const ofPlays = hint.choices.some((choice) => choice.chances);
-  const shown = ofPlays
-    ? ["", "Win %", "Gammon %", "Lost g. %", "Equity", "Loss"]
-    : ["", "Equity", "Loss"];
-  if (!ofPlays) for (const row of rows) [1, 1, 1].forEach((cell) => row.children[cell].remove());
-  const head = make("tr", {}, ...shown.map((name) => make("th", { scope: "col" }, name)));
-  const plies = hint.plies === null ? "" : `${hint.plies} plies`;
-  const caption = [chances(hint.chances), plies].filter(Boolean).join("; ");
-  return make(
-    "div", { class: "hint" },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
-    make("p", { class: "note" }, caption),
-  );
+  const depth = hint.plies === null ? "" : `${hint.plies}-ply`;
+  const note = hint.chances ? [chances(hint.chances), depth].filter(Boolean).join(", ") : "";
+  const list = make("ol", { "aria-label": "Best choices: equity, and the loss against the best" }, ...rows);
+  return make("div", { class: "hint" }, list, make("p", { class: "note" }, note));
+}
+
+function select(number) {
+  shownChoice = number;
+  show(table.state);
 }
 
 function warningBox(warning, lessons) {
@@ -154,7 +145,7 @@ function show(state) {
   parts.push(line);
   const said = learning.fault || (learning.thinking && `The table is ${learning.thinking} \u2026`);
   parts.push(make("p", { class: "note", role: "status" }, said));
-  if (learning.hint && !learning.warning) parts.push(hintTable(learning.hint));
+  if (learning.hint && !learning.warning) parts.push(hintList(learning.hint));
   section.replaceChildren(...parts);
   if (learning.warning) section.querySelector("[data-lesson=think-again]").focus();
   else if (focused) section.querySelector(`[data-lesson="${focused}"]`)?.focus();
@@ -194,7 +185,7 @@ function openSetUp() {
     make("label", { for: "position" }, "XGID, GNUbg ID, or both rows of a board, yours first"),
     text,
     fault,
-    make("div", { class: "buttons" }, make("button", { class: "first", type: "submit" }, "Play"), button("Cancel", () => dialog.close())),
+    make("div", { class: "choices" }, button("Cancel", () => dialog.close()), make("button", { class: "first", type: "submit" }, "Play")),
   );
   const dialog = make("dialog", { class: "set-up", "aria-label": "Play from a position" }, form);
   form.addEventListener("submit", async (event) => {
