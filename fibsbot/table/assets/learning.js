@@ -4,7 +4,7 @@
 import { table } from "./table.js";
 
 const section = document.getElementById("learning");
-const LABELS = { hint: "Hint", "take-back": "Take back", again: "Play again" };
+const LABELS = { hint: "Hint", "take-back": "Take back" };
 const WARNING = { "think-again": "Think again", show: "Show me", "play-it": "Play it" };
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -112,12 +112,28 @@ function warningBox(warning, lessons) {
   );
 }
 
-function reportLine(learning) {
-  const report = learning.report;
-  if (!report && !learning.lessons.includes("report")) return [];
-  const link = make("a", { href: "report", target: "_blank", rel: "noopener", class: "report" }, "Report");
-  const text = !report ? "" : report.fault || (report.ready ? "The report is ready." : `${report.done} of ${report.of} turns`);
-  return [link, make("span", { class: "note", role: "status" }, text)];
+// What can be done when a game is over, below the words on the board.
+function showEnd(state) {
+  const { lessons, report } = state.learning;
+  if (!state.over) return;
+  const parts = [];
+  if (report || lessons.includes("report")) {
+    parts.push(make("a", { href: "report", target: "_blank", rel: "noopener", class: "report" }, "Report"));
+  }
+  if (lessons.includes("again")) {
+    const again = button("Play again", () => learn("again"));
+    again.dataset.lesson = "again";
+    parts.push(again);
+  }
+  const banner = document.getElementById("banner");
+  banner.append(make("div", { class: "lessons" }, ...parts));
+}
+
+function said({ fault, thinking, report }) {
+  if (fault) return fault;
+  if (thinking) return `The table is ${thinking} \u2026`;
+  if (!report) return "";
+  return report.fault || (report.ready ? "The report is ready." : `Analysed: ${report.done} of ${report.of} turns`);
 }
 
 function show(state) {
@@ -138,15 +154,15 @@ function show(state) {
   tutor.addEventListener("change", () => table.ask("tutor", { wanted: tutor.checked }));
   const line = make(
     "div", { class: "buttons" },
-    ...buttons, ...reportLine(learning), setUp, make("label", {}, tutor, " tutor"),
+    ...buttons, setUp, make("label", {}, tutor, " tutor"),
   );
   const parts = [];
   if (learning.warning) parts.push(warningBox(learning.warning, learning.lessons));
   parts.push(line);
-  const said = learning.fault || (learning.thinking && `The table is ${learning.thinking} \u2026`);
-  parts.push(make("p", { class: "note", role: "status" }, said));
+  parts.push(make("p", { class: "note", role: "status" }, said(learning)));
   if (learning.hint && !learning.warning) parts.push(hintList(learning.hint));
   section.replaceChildren(...parts);
+  showEnd(state);
   if (learning.warning) section.querySelector("[data-lesson=think-again]").focus();
   else if (focused) section.querySelector(`[data-lesson="${focused}"]`)?.focus();
   drawArrows(learning.warning?.moves ?? learning.hint?.choices[shownChoice]?.moves);
