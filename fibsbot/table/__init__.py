@@ -10,5 +10,5 @@ match_report.py     the report of a match, while it is made
 page_server.py      the pages in browsers: states as events, and inputs
 page_state.py       what a page shows
 assets/             the page: table.js has the connection, board.js the board, panel.js what is beside it,
-                    learning.js the lessons
+                    learning.js the lessons, set_up.js the dialog for positions
 """

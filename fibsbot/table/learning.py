@@ -17,6 +17,7 @@ import structlog
 from attrs import define
 
 from fibsbot.rules.partial_plays import PartialPlay
+from fibsbot.rules.sides import START
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.loader import ReusedStrategies
 from fibsbot.table.bot_match import PERSON, BotMatch
@@ -171,6 +172,7 @@ class Learning:
             "hint": hint and _hint_to_json(hint),
             "warning": warning and _warning_to_json(warning),
             "report": report and _report_to_json(report),
+            "set_up": _set_up_to_json(self._table.match.state),
         }
 
     # -- what may be asked --------------------------------------------------------------------------------------
@@ -383,6 +385,12 @@ def _hint_to_json(hint: Hint) -> dict[str, Any]:
         "plies": hint.plies,
         "chances": hint.chances,
     }
+
+
+def _set_up_to_json(state: GameState) -> dict[str, Any]:
+    """Return what the editor of positions begins with; `facing` has the opponent's number of each point."""
+    facing = [0, *map(state.rules.course.facing, range(1, START + 1))]
+    return {"position": SetUp.of(state).to_json(), "facing": facing, "checkers": state.rules.checkers}
 
 
 def _report_to_json(report: MatchReport) -> dict[str, Any]:

@@ -380,7 +380,8 @@ def test_the_transcript_is_legal_whatever_is_done(game: str) -> None:
 
 WRONG = {
     "hello": "expected an XGID",
-    "24:2 13:5 8:3 6:6 / 24:2 13:5 8:3 6:5": "expected 15 checkers, got 16",
+    "24:2 13:5 8:3 6:6 / 24:2 13:5 8:3 6:5": "expected 15 checkers, got 16 in your row",
+    "24:2 13:5 8:3 6:5 / 24:2 13:5 8:3 6:7": "expected 15 checkers, got 17 in the bot's row",
     "24:15 / 1:15": "both",
     "25:1 6:2 5:2 4:2 3:2 2:2 1:2 7:2 / 25:1 6:2 5:2 4:2 3:2 2:2 1:2 7:2": "somebody can move",
     "0:15 / 1:2": "both sides on the board",

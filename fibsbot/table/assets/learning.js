@@ -2,24 +2,13 @@
 // against the bot has this part of the state; at all others nothing of it is shown.
 
 import { table } from "./table.js";
+import { openSetUp } from "./set_up.js";
+import { button, make } from "./elements.js";
 
 const section = document.getElementById("learning");
 const LABELS = { hint: "Hint", "take-back": "Take back" };
 const WARNING = { "think-again": "Think again", show: "Show me", "play-it": "Play it" };
 const SVG = "http://www.w3.org/2000/svg";
-
-function make(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function button(label, press) {
-  const made = make("button", { type: "button" }, label);
-  made.addEventListener("click", press);
-  return made;
-}
 
 const learn = (lesson) => table.ask("learn", { lesson });
 const percent = (chance) => `${(100 * chance).toFixed(1)}`;
@@ -84,8 +73,8 @@ function hintList(hint) {
     const loss = choice.loss ? signed(-choice.loss) : "";
     const depth = choice.plies === null ? "" : `${choice.plies}-ply`;
     return make(
-      "li", {}, name, make("span", { class: "equity" }, signed(choice.equity)), make("span", { class: "loss" }, loss),
-      make("span", { class: "note" }, [chances(choice.chances), depth].filter(Boolean).join(", ")),
+      "li", {}, name, make("span", { class: "depth" }, depth), make("span", { class: "equity" }, signed(choice.equity)),
+      make("span", { class: "loss" }, loss), make("span", { class: "note" }, chances(choice.chances)),
     );
   });
   const depth = hint.plies === null ? "" : `${hint.plies}-ply`;
@@ -147,7 +136,7 @@ function show(state) {
     made.dataset.lesson = lesson;
     return made;
   });
-  const setUp = button("Set up", openSetUp);
+  const setUp = button("Set up", () => openSetUp(table.state));
   setUp.dataset.lesson = "set-up";
   const tutor = make("input", { type: "checkbox", id: "tutor" });
   tutor.checked = learning.tutor;
@@ -181,36 +170,3 @@ document.addEventListener("keydown", (event) => {
     learn(lesson);
   }
 });
-
-// -- setting up a position ----------------------------------------------------------------------------------------
-
-async function setUpAt(position) {
-  const response = await fetch("set-up", { method: "POST", body: JSON.stringify({ position }) });
-  return response.ok ? "" : (await response.text()).trim();
-}
-
-function openSetUp() {
-  const text = make("input", {
-    type: "text", id: "position", autocomplete: "off", spellcheck: "false", "aria-describedby": "set-up-fault",
-    placeholder: "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10",
-  });
-  const fault = make("p", { id: "set-up-fault", role: "alert" });
-  const form = make(
-    "form", { method: "dialog" },
-    make("h2", {}, "Play from a position"),
-    make("label", { for: "position" }, "XGID, GNUbg ID, or both rows of a board, yours first"),
-    text,
-    fault,
-    make("div", { class: "choices" }, button("Cancel", () => dialog.close()), make("button", { class: "first", type: "submit" }, "Play")),
-  );
-  const dialog = make("dialog", { class: "set-up", "aria-label": "Play from a position" }, form);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    fault.textContent = await setUpAt(text.value);
-    if (!fault.textContent) dialog.close();
-  });
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  text.focus();
-}
