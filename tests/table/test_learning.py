@@ -297,11 +297,16 @@ class Inputs(RuleBasedStateMachine):
         super().__init__()
         self.match = new_match(self.game, 2)
 
-    @rule(random=st.randoms(use_true_random=False), decisions=st.integers(1, 12))
-    def play(self, random: Random, decisions: int) -> None:
-        """Play on at random."""
+    @rule(seed=st.integers(0, 1 << 16), decisions=st.integers(1, 40))
+    def play(self, seed: int, decisions: int) -> None:
+        """Play on at random, and take some of it back."""
+        random = Random(seed)
         for _ in range(decisions):
             bot_answers(self.match)
+            if random.random() < 0.1:
+                self.match.take_back()
+                self.transcript_is_legal()
+                continue
             possible = [action for action in self.match.actions if action is not Action.RESIGN]
             if not possible:
                 return
