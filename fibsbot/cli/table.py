@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from attrs import define
+from attrs import define, evolve
 
 from fibsbot.cli import UserError
 from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
@@ -18,7 +19,11 @@ from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.rules.backgammon import is_backgammon
 
 if TYPE_CHECKING:
+    from fibsbot.rules.laws import Laws
+    from fibsbot.rules.ruleset import Ruleset
+    from fibsbot.rules.state import GameState
     from fibsbot.table.bot_match import BotMatch
+    from fibsbot.transcript import Game
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
@@ -29,6 +34,11 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
 @click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
 @click.option(
     "--level", default="club", show_default=True, type=click.Choice(list(LEVELS)), help="Strength of the bot."
+)
+@click.option(
+    "--position",
+    metavar="ID",
+    help="Play on from an XGID, a GNUbg ID, or both rows of a board with ` / ` between them, yours first.",
 )
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page.  [default: a free one]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
@@ -51,6 +61,7 @@ def table(  # noqa: PLR0913 - one argument per option
     game: str,
     length: int,
     level: str,
+    position: str | None,
     port: int,
     output: Path,
     server: tuple[str, int] | None,
@@ -64,7 +75,8 @@ def table(  # noqa: PLR0913 - one argument per option
     """Play against the bot in a browser, or on a server.
 
     Against the bot no server, account or settings are needed. The address works on this machine only, until Ctrl-C.
-    The match is written to a file as it is played, which `fibsbot report` opens.
+    The match is written to a file as it is played, which `fibsbot report` opens. With --position the ID says the score
+    and the length of the match.
 
     With --server you log in as a person to FIBS or a server that speaks its protocol. The password is asked for here,
     or taken from $FIBSBOT_PASSWORD or the keyring; it is sent once and kept nowhere.
@@ -91,14 +103,31 @@ def table(  # noqa: PLR0913 - one argument per option
     from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
     from fibsbot.table.bot_match import BotMatch  # noqa: PLC0415
 
-    match = BotMatch(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom())
-    path = output / f"{match.transcript.started:%Y%m%d-%H%M%S}-{rules.name}.json"
+    start = None if position is None else _start_at(position, rules, laws or rules.laws)
+    match = BotMatch(rules, laws or rules.laws, length, ("you", f"{level} bot"), SystemRandom(), start)
+    path = path_of(match, output)
     with os_errors_as(UserError, f"cannot make the folder {output}"):
         output.mkdir(parents=True, exist_ok=True)
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
+
+
+def _start_at(position: str, rules: Ruleset, laws: Laws) -> GameState:
+    from fibsbot.table.set_up import SetUpError, read_position  # noqa: PLC0415 - seldom needed
+
+    try:
+        return read_position(position, rules, laws)
+    except SetUpError as error:
+        raise UserError(f"--position: {error}") from None
+
+
+def path_of(match: BotMatch, folder: Path) -> Path:
+    """Return the file of a match, which does not exist yet, in a folder."""
+    name = f"{match.transcript.started:%Y%m%d-%H%M%S}-{match.state.rules.name}"
+    paths = (folder / f"{name}{'' if number == 1 else f'-{number}'}.json" for number in itertools.count(1))
+    return next(path for path in paths if not path.exists())
 
 
 async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bool) -> None:
@@ -112,7 +141,7 @@ async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bo
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     host, file = BotHost(match, bot), MatchFile(path)
-    host.listen(lambda: file.write(match))
+    host.listen(lambda: file.write(host.match))
     server = PageServer(port)
     page = server.add(host)
     await server.start()
@@ -133,16 +162,20 @@ class MatchFile:
     """The file of a match, written as it is played, so that whatever ends the program costs no more than a decision."""
 
     path: Path
-    _entries: int = 0
+    _match: BotMatch | None = None
+    _games: tuple[Game, ...] = ()
     """What it has of the match."""
 
     def write(self, match: BotMatch) -> None:
-        """Write what has been played since the last time."""
+        """Write what has been played, or taken back, since the last time; another match gets another file."""
         from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - loads cattrs
 
         transcript = match.transcript
-        entries = sum(len(game.entries) for game in transcript.games)
-        if entries == self._entries:
+        if match is not self._match and self._match is not None:
+            self.path = path_of(match, self.path.parent)
+        if match is not self._match:
+            self._match, self._games = match, (evolve(transcript.games[0], entries=()),)
+        if transcript.games == self._games:
             return
         try:
             with replacing(self.path) as part:
@@ -150,4 +183,4 @@ class MatchFile:
         except OSError as error:
             click.echo(f"cannot write the match to {self.path}: {error.strerror or error}", err=True)
         else:
-            self._entries = entries
+            self._games = transcript.games

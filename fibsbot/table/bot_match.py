@@ -27,6 +27,7 @@ from fibsbot.rules.game import (
     start_match,
 )
 from fibsbot.rules.laws import AutomaticRaise, Laws, Level
+from fibsbot.rules.partial_plays import NumberMove
 from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.ruleset import Numbers, Opening, Ruleset
 from fibsbot.rules.state import GameState, Seat, Stage
@@ -126,6 +127,8 @@ class BotMatch(TableModel):
         super().__init__(names, PERSON, start)
         self._dice = RepeatableDice(dice)
         self._position = position
+        self.held = False
+        """Whether a decision is held back until the person has heard the tutor; nothing else may be done meanwhile."""
         self._started = dt.datetime.now(dt.UTC)
         self._games: list[Game] = []
         self._begin(start)
@@ -166,13 +169,18 @@ class BotMatch(TableModel):
 
     @property
     def waiting(self) -> bool:
-        """Whether the bot has to decide."""
-        return self.question is not None
+        """Whether the bot has to decide, or the tutor is to be heard."""
+        return self.held or self.question is not None
 
     @property
     def waiting_sentence(self) -> str:
         """The bot decides by itself."""
-        return f"{self.opponent} is thinking."
+        return "Think again?" if self.held else f"{self.opponent} is thinking."
+
+    @property
+    def moves(self) -> tuple[NumberMove, ...]:
+        """The moves that the person may make next."""
+        return () if self.held else super().moves
 
     def carry_out(self, action: Action, number: int = 0) -> None:
         """Do what the person has decided."""

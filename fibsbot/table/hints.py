@@ -41,6 +41,8 @@ class Choice:
     """To be shown by arrows; None if it is no play."""
     chances: Chances | None = None
     """Of the player who decides, after the play; None if the evaluator gives none, or for another decision."""
+    plies: int | None = None
+    """Rolls looked ahead, fewer for plays that are clearly worse; None if the evaluator does not say."""
 
 
 @frozen
@@ -121,30 +123,28 @@ class Adviser:
         )
 
     def _hint_for_play(self, game: GameState, state: MatchState, seat: Seat) -> Hint:
+        """Return the best plays: those searched deepest first, of which the others are never valued higher."""
         plays = state.plays or (Play(),)
-        options = self._analyser.analyse(_decision(game, state, seat, plays[0])).options[:CHOICES_SHOWN]
-        if not options:
-            return self._hint_for_only_play(game, state, seat, plays[0])
-        best = options[0].value.equity
+        if isinstance(self._evaluator, DetailedEvaluator):
+            values = self._evaluator.compare_plays(state, plays, plays[0])
+        else:
+            values = [PlayValue(value) for value in self._evaluator.value_plays(state, plays)]
+        ranked = sorted(
+            zip(plays, values, strict=True), key=lambda valued: (valued[1].equity, valued[1].plies or 0), reverse=True
+        )
+        best = ranked[0][1]
         found = (
             Choice(
-                option.text,
-                option.value.equity,
-                loss_against(best, option.value.equity),
-                option.play,
-                option.value.chances,
+                _decision(game, state, seat, play).text,
+                value.equity,
+                loss_against(best.equity, value.equity),
+                play,
+                value.chances,
+                value.plies,
             )
-            for option in options
+            for play, value in ranked[:CHOICES_SHOWN]
         )
-        return Hint(tuple(found), options[0].value.plies)
-
-    def _hint_for_only_play(self, game: GameState, state: MatchState, seat: Seat, play: Play) -> Hint:
-        if isinstance(self._evaluator, DetailedEvaluator):
-            value = self._evaluator.compare_plays(state, [play], play)[0]
-        else:
-            value = PlayValue(self._evaluator.value_plays(state, [play])[0])
-        text = _decision(game, state, seat, play).text
-        return Hint((Choice(text, value.equity, 0.0, play, value.chances),), value.plies)
+        return Hint(tuple(found), best.plies)
 
     def _hint_to_roll(self, state: MatchState) -> Hint:
         if isinstance(self._evaluator, PositionEvaluator):

@@ -170,19 +170,18 @@ class BotHost(TableHost):
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
-        """Do what the person asks, after the tutor has looked at it; nothing is done while the tutor warns."""
-        if self.learning.warning is not None:
-            return False
+        """Do what the person asks, after the tutor has looked at it."""
         return self.learning.consider(action, numbers) or self.stand(action, numbers)
 
     def stand(self, action: Action, numbers: Sequence[int]) -> bool:
         """Do what the person asks, whatever the tutor thinks."""
         return super().act(action, numbers)
 
-    def prefer(self, preference: Preference, *, wanted: bool) -> None:
-        """Leave something to the table, or take it back; not while the tutor warns."""
-        if self.learning.warning is None:
-            super().prefer(preference, wanted=wanted)
+    def type_play(self, text: str) -> None:
+        """Make the moves of a whole play; not while the tutor warns."""
+        if not self.match.held:
+            self.learning.stop_judging()
+            super().type_play(text)
 
     def sit_down(self, match: BotMatch) -> None:
         """Go on with another match; what the person leaves to the table stays."""

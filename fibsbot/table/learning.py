@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 import structlog
 from attrs import define
 
+from fibsbot.rules.partial_plays import PartialPlay
+from fibsbot.rules.sides import START
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.loader import ReusedStrategies
 from fibsbot.table.bot_match import PERSON, BotMatch
@@ -55,12 +57,22 @@ class Lesson(enum.Enum):
     """Play a new match with the same settings."""
 
 
+class _Purpose(enum.Enum):
+    """What the thread is asked for."""
+
+    WARMING = "getting ready"
+    HINT = "looking for a hint"
+    JUDGEMENT = "looking at a decision"
+
+
 @define
 class BlunderWarning:
     """A decision that costs too much, and does not stand yet."""
 
     action: Action
     numbers: tuple[int, ...]
+    play: PartialPlay | None
+    """The play that it ends, if it is one."""
     judgement: Judgement
     shown: bool = False
     """Whether the best decision is shown."""
@@ -102,7 +114,7 @@ class Learning:
         self.threshold = BLUNDER
         """The loss from which on the tutor speaks."""
         self.warning: BlunderWarning | None = None
-        """What the tutor says; while there is a warning only its lessons are possible."""
+        """What the tutor says; the match is held meanwhile, and only the lessons of a warning are possible."""
         self._report: MatchReport | None = None
         self.fault = ""
         """Why there is no hint and no tutor, in a line."""
@@ -111,9 +123,8 @@ class Learning:
         self._adviser: Adviser | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="adviser")
         self._task: asyncio.Task[None] | None = None
-        """The hint that is looked for, or the decision that is looked at."""
-        self._judging = False
-        """Whether it is a decision."""
+        self._purpose: _Purpose | None = None
+        """What the task is for."""
 
     # -- what is shown ------------------------------------------------------------------------------------------
 
@@ -131,9 +142,9 @@ class Learning:
         return self._report if self._report.state is match.state else None
 
     @property
-    def thinking(self) -> bool:
-        """Whether a hint is looked for, or the tutor looks at a decision."""
-        return self._task is not None
+    def thinking(self) -> str:
+        """What is being done, in words: a hint is looked for, or the tutor looks at a decision; empty if nothing is."""
+        return self._purpose.value if self._purpose else ""
 
     @property
     def lessons(self) -> tuple[Lesson, ...]:
@@ -161,6 +172,7 @@ class Learning:
             "hint": hint and _hint_to_json(hint),
             "warning": warning and _warning_to_json(warning),
             "report": report and _report_to_json(report),
+            "set_up": _set_up_to_json(self._table.match.state),
         }
 
     # -- what may be asked --------------------------------------------------------------------------------------
@@ -182,9 +194,10 @@ class Learning:
 
     def switch_tutor(self, *, wanted: bool) -> None:
         """Let the tutor look at every decision, or no longer."""
-        self.tutor, self.warning = wanted, None
+        self.tutor = wanted
+        self._set_warning(None)
         if wanted:
-            self._begin(self._warm_up())
+            self._begin(_Purpose.WARMING, self._warm_up())
         else:
             self._give_up()
         self._table.tell()
@@ -203,7 +216,9 @@ class Learning:
     def consider(self, action: Action, numbers: Sequence[int]) -> bool:
         """Look at a decision before it stands; return False where the tutor has nothing to say about it."""
         match = self._table.match
-        if self._judging or action not in IN_PLAY:
+        if action in IN_PLAY:
+            self.stop_judging()
+        else:
             self._give_up()
         if not self.tutor or action not in match.actions:
             return False
@@ -211,10 +226,14 @@ class Learning:
         answer = answer_to_judge(match.state, PERSON, action, numbers, play)
         if answer is None:
             return False
-        self._begin(self._judge(action, tuple(numbers), answer))
-        self._judging = True
+        self._begin(_Purpose.JUDGEMENT, self._judge(action, tuple(numbers), answer))
         self._table.tell()
         return True
+
+    def stop_judging(self) -> None:
+        """Look no longer at a decision that the person changes; a hint is still looked for."""
+        if self._purpose is _Purpose.JUDGEMENT:
+            self._give_up()
 
     def close(self) -> None:
         """End; nobody waits for what is being looked at."""
@@ -226,8 +245,8 @@ class Learning:
     # -- how it is done -----------------------------------------------------------------------------------------
 
     def _ask_hint(self) -> None:
-        if self.hint is None and not self.thinking:
-            self._begin(self._find_hint())
+        if self.hint is None and self._purpose is not _Purpose.HINT:
+            self._begin(_Purpose.HINT, self._find_hint())
         else:
             self._give_up()
             self._hint = None
@@ -239,18 +258,28 @@ class Learning:
         self._table.match.take_back()
         self._table.changed()
 
+    def _set_warning(self, warning: BlunderWarning | None) -> None:
+        self.warning = warning
+        self._table.match.held = warning is not None
+
     def _think_again(self) -> None:
-        self.warning = None
+        self._set_warning(None)
         self._table.tell()
 
     def _show(self) -> None:
+        """Show the best decision, on the board before the play."""
+        match = self._table.match
         if self.warning is not None:
             self.warning.shown = True
+        if match.play is not None:
+            match.play = PartialPlay.of(match.state)
         self._table.tell()
 
     def _play_it(self) -> None:
-        warning, self.warning = self.warning, None
+        warning = self.warning
+        self._set_warning(None)
         if warning is not None:
+            self._table.match.play = warning.play
             self._table.stand(warning.action, warning.numbers)
 
     def _make_report(self) -> None:
@@ -271,7 +300,8 @@ class Learning:
     def _sit_down(self, match: BotMatch) -> None:
         self._give_up()
         self._drop_report()
-        self.warning, self._hint = None, None
+        self._hint = None
+        self._set_warning(None)
         self._table.sit_down(match)
 
     def _drop_report(self) -> None:
@@ -279,22 +309,23 @@ class Learning:
             self._report.stop()
             self._report = None
 
-    def _begin(self, work: Any) -> None:
+    def _begin(self, purpose: _Purpose, work: Coroutine[Any, Any, None]) -> None:
         """Look for something, in place of what was looked for before."""
         self._give_up()
-        self._judging = False
         task = self._task = asyncio.create_task(work)
+        self._purpose = purpose
         task.add_done_callback(self._end)
 
     def _end(self, task: asyncio.Task[None]) -> None:
         if self._task is task:
-            self._task = None
+            self._task = self._purpose = None
             self._table.tell()
 
     def _give_up(self) -> None:
         """Want no longer what is looked for: the thread ends by itself, and nobody hears of it."""
         if self._task is not None:
-            task, self._task = self._task, None
+            task = self._task
+            self._task = self._purpose = None
             task.cancel()
 
     async def _warm_up(self) -> None:
@@ -311,9 +342,9 @@ class Learning:
         judgement = await self._in_thread(lambda adviser: adviser.judge(state, PERSON, answer))
         if self._table.match.state is not state:
             return
-        self._task = None
+        self._task = self._purpose = None
         if judgement is not None and judgement.loss > self.threshold - 1e-9:
-            self.warning = BlunderWarning(action, numbers, judgement)
+            self._set_warning(BlunderWarning(action, numbers, self._table.match.play, judgement))
             self._table.tell()
         else:
             self._table.stand(action, numbers)
@@ -346,6 +377,7 @@ def _hint_to_json(hint: Hint) -> dict[str, Any]:
                 "equity": choice.equity,
                 "loss": choice.loss,
                 "chances": choice.chances,
+                "plies": choice.plies,
                 "moves": choice.play and [[move.source, move.target] for move in choice.play.moves],
             }
             for choice in hint.choices
@@ -353,6 +385,12 @@ def _hint_to_json(hint: Hint) -> dict[str, Any]:
         "plies": hint.plies,
         "chances": hint.chances,
     }
+
+
+def _set_up_to_json(state: GameState) -> dict[str, Any]:
+    """Return what the editor of positions begins with; `facing` has the opponent's number of each point."""
+    facing = [0, *map(state.rules.course.facing, range(1, START + 1))]
+    return {"position": SetUp.of(state).to_json(), "facing": facing, "checkers": state.rules.checkers}
 
 
 def _report_to_json(report: MatchReport) -> dict[str, Any]:

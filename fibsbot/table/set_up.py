@@ -101,9 +101,17 @@ class SetUp:
             board = board_of(rules, sides if self.turn is Seat.A else sides.swapped())
             placed = evolve(start, board=board, cube=self.cube, owner=self.owner)
             game = roll(placed, self.turn, self.dice) if self.dice else placed
-        except (SidesTextError, RuleError) as error:
+        except SidesTextError as error:
+            raise SetUpError(self._with_owner(str(error))) from None
+        except RuleError as error:
             raise SetUpError(str(error)) from None
         return checked(game)
+
+    def _with_owner(self, fault: str) -> str:
+        """Return what is wrong with a row, with whose it is instead of the row."""
+        for whose, row in zip(("your", "the bot's"), self.board.split("/"), strict=False):
+            fault = fault.replace(f"in {row.strip()!r}", f"in {whose} row")
+        return fault
 
 
 _KINDS: Final[Mapping[str, type]] = {

@@ -2,24 +2,13 @@
 // against the bot has this part of the state; at all others nothing of it is shown.
 
 import { table } from "./table.js";
+import { openSetUp } from "./set_up.js";
+import { button, make } from "./elements.js";
 
 const section = document.getElementById("learning");
-const LABELS = { hint: "Hint", "take-back": "Take back", again: "Play again" };
+const LABELS = { hint: "Hint", "take-back": "Take back" };
 const WARNING = { "think-again": "Think again", show: "Show me", "play-it": "Play it" };
 const SVG = "http://www.w3.org/2000/svg";
-
-function make(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function button(label, press) {
-  const made = make("button", { type: "button" }, label);
-  made.addEventListener("click", press);
-  return made;
-}
 
 const learn = (lesson) => table.ask("learn", { lesson });
 const percent = (chance) => `${(100 * chance).toFixed(1)}`;
@@ -27,49 +16,37 @@ const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed
 
 // -- arrows on the board ------------------------------------------------------------------------------------------
 
-let arrows = null;
-
-function middle(place) {
-  const [left, top, width, height] = table.state.places[place];
-  const upright = height >= width;
-  // The checkers of a place lie at the edge of the board.
-  const towards = (from, size, half) => from + size * (half < 0.5 ? 0.28 : 0.72);
-  return upright
-    ? [left + width / 2, towards(top, height, top + height / 2)]
-    : [towards(left, width, left + width / 2), top + height / 2];
+function drawArrows(moves) {
+  const board = document.querySelector("#board svg");
+  document.getElementById("board").classList.toggle("advised", Boolean(moves?.length));
+  board?.querySelector("#advice")?.remove();
+  if (!board || !moves?.length) return;
+  const group = document.createElementNS(SVG, "g");
+  group.id = "advice";
+  const left = new Map();
+  const come = new Map();
+  for (const [source, target] of moves) {
+    const [x1, y1] = spot(source, "top", left);
+    const [x2, y2] = spot(target, "next", come);
+    group.append(...arrow(x1, y1, x2, y2));
+  }
+  board.append(group);
 }
 
-function drawArrows(moves) {
-  arrows?.remove();
-  arrows = null;
-  if (!moves || !moves.length || !table.state.places) return;
-  const board = document.getElementById("board");
-  const box = board.getBoundingClientRect();
-  const from = board.offsetParent.getBoundingClientRect();
-  arrows = document.createElementNS(SVG, "svg");
-  arrows.setAttribute("class", "arrows");
-  arrows.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
-  arrows.setAttribute("aria-hidden", "true");
-  Object.assign(arrows.style, {
-    left: `${box.left - from.left}px`, top: `${box.top - from.top}px`, width: `${box.width}px`, height: `${box.height}px`,
-  });
-  const seen = new Map();
-  for (const [source, target] of moves) {
-    const again = seen.get(`${source}/${target}`) ?? 0;  // the same way of another checker
-    seen.set(`${source}/${target}`, again + 1);
-    const [x1, y1] = middle(source);
-    const [x2, y2] = middle(target);
-    arrows.append(...arrow(x1 * box.width + 9 * again, y1 * box.height, x2 * box.width + 9 * again, y2 * box.height));
-  }
-  board.after(arrows);
+// Where a checker is, or would be; each further one from or to a place is a little beside it.
+function spot(place, kind, seen) {
+  const count = seen.get(place) ?? 0;
+  seen.set(place, count + 1);
+  const [x, y] = table.state.places[place][kind];
+  return [x + (count % 2 ? 1 : -1) * Math.ceil(count / 2) * 9, y];
 }
 
 function arrow(x1, y1, x2, y2) {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-  const [bx, by] = [x2 - 14 * dx, y2 - 14 * dy];
+  const [bx, by] = [x2 - 16 * dx, y2 - 16 * dy];
   const path = `M${x1} ${y1}L${bx} ${by}`;
-  const head = `M${x2} ${y2}L${bx - 8 * dy} ${by + 8 * dx}L${bx + 8 * dy} ${by - 8 * dx}Z`;
+  const head = `M${x2} ${y2}L${bx - 9 * dy} ${by + 9 * dx}L${bx + 9 * dy} ${by - 9 * dx}Z`;
   return ["outline", "line"].map((kind) => {
     const drawn = document.createElementNS(SVG, "path");
     drawn.setAttribute("d", path + head);
@@ -85,39 +62,30 @@ let shownChoice = 0;
 function chances(values) {
   if (!values) return "";
   const [win, gammon, , , lostGammon] = values;
-  return `${percent(win)} % wins, ${percent(gammon)} % gammons, ${percent(lostGammon)} % gammons lost`;
+  return `wins ${percent(win)}, gammons ${percent(gammon)}, lost ${percent(lostGammon)} %`;
 }
 
-function hintTable(hint) {
+function hintList(hint) {
   const rows = hint.choices.map((choice, number) => {
-    const name = choice.moves?.length
-      ? button(choice.text, () => {
-        shownChoice = number;
-        show(table.state);
-      })
-      : make("span", {}, choice.text);
-    if (choice.moves?.length) name.setAttribute("aria-pressed", String(number === shownChoice));
-    const row = make("tr", {}, make("th", { scope: "row" }, name));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[0]) : ""));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[1]) : ""));
-    row.append(make("td", {}, choice.chances ? percent(choice.chances[4]) : ""));
-    row.append(make("td", {}, signed(choice.equity)));
-    row.append(make("td", {}, choice.loss ? signed(-choice.loss) : ""));
-    return row;
+    const moves = choice.moves?.length > 0;
+    const name = moves ? button(choice.text, () => select(number)) : make("b", {}, choice.text);
+    if (moves) name.setAttribute("aria-pressed", String(number === shownChoice));
+    const loss = choice.loss ? signed(-choice.loss) : "";
+    const depth = choice.plies === null ? "" : `${choice.plies}-ply`;
+    return make(
+      "li", {}, name, make("span", { class: "depth" }, depth), make("span", { class: "equity" }, signed(choice.equity)),
+      make("span", { class: "loss" }, loss), make("span", { class: "note" }, chances(choice.chances)),
+    );
   });
-  const ofPlays = hint.choices.some((choice) => choice.chances);
-  const shown = ofPlays
-    ? ["", "Win %", "Gammon %", "Lost g. %", "Equity", "Loss"]
-    : ["", "Equity", "Loss"];
-  if (!ofPlays) for (const row of rows) [1, 1, 1].forEach((cell) => row.children[cell].remove());
-  const head = make("tr", {}, ...shown.map((name) => make("th", { scope: "col" }, name)));
-  const plies = hint.plies === null ? "" : `${hint.plies} plies`;
-  const caption = [chances(hint.chances), plies].filter(Boolean).join("; ");
-  return make(
-    "div", { class: "hint" },
-    make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)),
-    make("p", { class: "note" }, caption),
-  );
+  const depth = hint.plies === null ? "" : `${hint.plies}-ply`;
+  const note = hint.chances ? [chances(hint.chances), depth].filter(Boolean).join(", ") : "";
+  const list = make("ol", { "aria-label": "Best choices: equity, and the loss against the best" }, ...rows);
+  return make("div", { class: "hint" }, list, make("p", { class: "note" }, note));
+}
+
+function select(number) {
+  shownChoice = number;
+  show(table.state);
 }
 
 function warningBox(warning, lessons) {
@@ -133,12 +101,28 @@ function warningBox(warning, lessons) {
   );
 }
 
-function reportLine(learning) {
-  const report = learning.report;
-  if (!report && !learning.lessons.includes("report")) return [];
-  const link = make("a", { href: "report", target: "_blank", rel: "noopener", class: "report" }, "Report");
-  const text = !report ? "" : report.fault || (report.ready ? "The report is ready." : `${report.done} of ${report.of} turns`);
-  return [link, make("span", { class: "note", role: "status" }, text)];
+// What can be done when a game is over, below the words on the board.
+function showEnd(state) {
+  const { lessons, report } = state.learning;
+  if (!state.over) return;
+  const parts = [];
+  if (report || lessons.includes("report")) {
+    parts.push(make("a", { href: "report", target: "_blank", rel: "noopener", class: "report" }, "Report"));
+  }
+  if (lessons.includes("again")) {
+    const again = button("Play again", () => learn("again"));
+    again.dataset.lesson = "again";
+    parts.push(again);
+  }
+  const banner = document.getElementById("banner");
+  banner.append(make("div", { class: "lessons" }, ...parts));
+}
+
+function said({ fault, thinking, report }) {
+  if (fault) return fault;
+  if (thinking) return `The table is ${thinking} \u2026`;
+  if (!report) return "";
+  return report.fault || (report.ready ? "The report is ready." : `Analysed: ${report.done} of ${report.of} turns`);
 }
 
 function show(state) {
@@ -152,22 +136,22 @@ function show(state) {
     made.dataset.lesson = lesson;
     return made;
   });
-  const setUp = button("Set up", openSetUp);
+  const setUp = button("Set up", () => openSetUp(table.state));
   setUp.dataset.lesson = "set-up";
   const tutor = make("input", { type: "checkbox", id: "tutor" });
   tutor.checked = learning.tutor;
   tutor.addEventListener("change", () => table.ask("tutor", { wanted: tutor.checked }));
   const line = make(
     "div", { class: "buttons" },
-    ...buttons, ...reportLine(learning), setUp, make("label", {}, tutor, " tutor"),
+    ...buttons, setUp, make("label", {}, tutor, " tutor"),
   );
   const parts = [];
   if (learning.warning) parts.push(warningBox(learning.warning, learning.lessons));
   parts.push(line);
-  const said = learning.fault || (learning.thinking ? "Looking \u2026" : "");
-  parts.push(make("p", { class: "note", role: "status" }, said));
-  if (learning.hint && !learning.warning) parts.push(hintTable(learning.hint));
+  parts.push(make("p", { class: "note", role: "status" }, said(learning)));
+  if (learning.hint && !learning.warning) parts.push(hintList(learning.hint));
   section.replaceChildren(...parts);
+  showEnd(state);
   if (learning.warning) section.querySelector("[data-lesson=think-again]").focus();
   else if (focused) section.querySelector(`[data-lesson="${focused}"]`)?.focus();
   drawArrows(learning.warning?.moves ?? learning.hint?.choices[shownChoice]?.moves);
@@ -177,46 +161,12 @@ table.onState((state, before) => {
   if (JSON.stringify(state.learning?.hint) !== JSON.stringify(before?.learning?.hint)) shownChoice = 0;
   show(state);
 });
-window.addEventListener("resize", () => table.state?.learning && show(table.state));
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.altKey || event.metaKey || event.target.matches("input, select, textarea")) return;
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;
   const lesson = { "?": "hint", h: "hint", Backspace: "take-back" }[event.key];
   if (lesson && table.state?.learning?.lessons.includes(lesson)) {
     event.preventDefault();
     learn(lesson);
   }
 });
-
-// -- setting up a position ----------------------------------------------------------------------------------------
-
-async function setUpAt(position) {
-  const response = await fetch("set-up", { method: "POST", body: JSON.stringify({ position }) });
-  return response.ok ? "" : (await response.text()).trim();
-}
-
-function openSetUp() {
-  const text = make("input", {
-    type: "text", id: "position", autocomplete: "off", spellcheck: "false", "aria-describedby": "set-up-fault",
-    placeholder: "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10",
-  });
-  const fault = make("p", { id: "set-up-fault", role: "alert" });
-  const form = make(
-    "form", { method: "dialog" },
-    make("h2", {}, "Play from a position"),
-    make("label", { for: "position" }, "XGID, GNUbg ID, or both rows of a board, yours first"),
-    text,
-    fault,
-    make("div", { class: "buttons" }, make("button", { class: "first", type: "submit" }, "Play"), button("Cancel", () => dialog.close())),
-  );
-  const dialog = make("dialog", { class: "set-up", "aria-label": "Play from a position" }, form);
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    fault.textContent = await setUpAt(text.value);
-    if (!fault.textContent) dialog.close();
-  });
-  dialog.addEventListener("close", () => dialog.remove());
-  document.body.append(dialog);
-  dialog.showModal();
-  text.focus();
-}
