@@ -1,5 +1,73 @@
-"""A bot that plays backgammon unattended on FIBS and servers that speak its protocol."""
+"""A bot that plays backgammon unattended on FIBS and servers that speak its protocol, and a library for backgammon.
 
-from typing import Final
+    import fibsbot as bg
 
-__version__: Final = "0.1.0"
+    board = bg.Board().roll(3, 1)
+    print(board, board.plays)
+
+Names are imported when they are first used; neither numpy nor the engine before something is evaluated.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from fibsbot.version import __version__
+
+if TYPE_CHECKING:
+    from fibs_protocol import connect
+    from fibsbot.engine.engine import Engine
+    from fibsbot.library.board import Board
+    from fibsbot.library.evaluations import cube, evaluate, rank, rollout
+    from fibsbot.library.matches import Match, analyse, read, write
+    from fibsbot.position import Play
+    from fibsbot.rules.laws import Laws
+
+__all__ = [
+    "Board",
+    "Engine",
+    "Laws",
+    "Match",
+    "Play",
+    "__version__",
+    "analyse",
+    "connect",
+    "cube",
+    "evaluate",
+    "rank",
+    "read",
+    "rollout",
+    "write",
+]
+
+_HOMES: Final = {
+    "Board": "fibsbot.library.board",
+    "Engine": "fibsbot.engine.engine",
+    "Laws": "fibsbot.rules.laws",
+    "Match": "fibsbot.library.matches",
+    "Play": "fibsbot.position",
+    "analyse": "fibsbot.library.matches",
+    "connect": "fibs_protocol",
+    "cube": "fibsbot.library.evaluations",
+    "evaluate": "fibsbot.library.evaluations",
+    "rank": "fibsbot.library.evaluations",
+    "read": "fibsbot.library.matches",
+    "rollout": "fibsbot.library.evaluations",
+    "write": "fibsbot.library.matches",
+}
+"""The module of each name."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name of the library when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the names of the library, too."""
+    return sorted({*globals(), *__all__})

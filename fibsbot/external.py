@@ -33,7 +33,6 @@ from fibs_protocol.board import CHECKERS, PREFIX, TOKENS, BoardState
 from fibs_protocol.board import PREFIX as BOARD
 from fibs_protocol.errors import BoardError
 from fibs_protocol.words import UNLIMITED, Colour
-from fibsbot import __version__
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
 from fibsbot.notation import NotationError, Xgid
 from fibsbot.position import Play
@@ -50,6 +49,7 @@ from fibsbot.strategies.questions import (
     TakeQuestion,
     ask_strategy,
 )
+from fibsbot.version import __version__
 
 CUBE_WORDS: Final = {
     CubeAction.ROLL: "roll",

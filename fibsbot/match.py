@@ -18,11 +18,12 @@ from fibsbot.rules.backgammon import BACKGAMMON, Board, sides_of
 from fibsbot.rules.dice import PIPS_PER_ROLL, ROLL_WAYS, ROLLS, Dice
 from fibsbot.rules.errors import RollFirstError
 from fibsbot.rules.game import choices
+from fibsbot.rules.laws import MODERN, Laws, Level
 from fibsbot.rules.permissions import may_reject_roll, redoubles_left
 from fibsbot.rules.plays import check_play, has_choice, legal_plays, resulting_positions
 from fibsbot.rules.ruleset import Part, Ruleset, Turn
 from fibsbot.rules.sides import Sides
-from fibsbot.rules.state import GameState, Naming, Owner, Seat, Stage
+from fibsbot.rules.state import GameState, Naming, Owner, Resignation, Seat, Stage
 
 __all__ = [
     "LONGEST_MATCH",
@@ -61,6 +62,9 @@ _PHASES: Final = {
     Stage.DOUBLED: Phase.DOUBLED,
     Stage.NAME: Phase.NAME,
 }
+
+
+_STAGES: Final = {phase: stage for stage, phase in _PHASES.items()}
 
 
 class CubeAction(enum.Enum):
@@ -170,6 +174,58 @@ class MatchState:
             naming=game.naming if phase is Phase.NAME else None,
             names=choices(game) if phase is Phase.NAME else (),
             on_turn=seat is game.turn,
+        )
+
+    def game(self, seat: Seat = Seat.A) -> GameState:
+        """Return a game in which the player at `seat` has this decision: what `of` takes, as far as it is known.
+
+        The laws are those of the fields above; what they leave open is as in a modern match, or as the game has it.
+        """
+        doubled, resigned = self.phase is Phase.DOUBLED, self.phase is Phase.RESIGNED
+        on_turn = bool(self.redoubled) if doubled else self.on_turn
+        beavers = int(doubled and on_turn)
+        stage = Stage.ROLL if resigned else _STAGES[self.phase]
+        resignation = None
+        if resigned:
+            resignation = Resignation(seat.other, Level(self.resignation or 1), self.resignation_points)
+        return GameState(
+            laws=self._laws(beavers),
+            length=self.length,
+            scores=self.score if seat is Seat.A else self.score[::-1],
+            crawford=self.crawford,
+            post_crawford=self.post_crawford,
+            board=self.board if on_turn else self.board.swapped(),
+            turn=seat if on_turn else seat.other,
+            stage=stage,
+            dice=self.dice,
+            cube=self.cube,
+            owner={Owner.CENTRED: None, Owner.PLAYER: seat, Owner.OPPONENT: seat.other}[self.owner],
+            offered=2 * self.cube if doubled else 0,
+            answering=seat if doubled else None,
+            redoubles=beavers,
+            turns=0 if self.may_reject else 2,
+            resignation=resignation,
+            rules=self.rules,
+            todo=self.todo,
+            naming=self.naming,
+            namer=seat if self.phase is Phase.NAME else None,
+            passed=self.passed,
+            throws=self.throws,
+        )
+
+    def _laws(self, beavers: int) -> Laws:
+        """Return the laws by which this decision is made, after so many redoubles of this exchange."""
+        laws = self.rules.laws if self.rules is not BACKGAMMON else MODERN
+        return fast_evolve(
+            laws,
+            reject_first_throw=self.may_reject,
+            cube=not self.cubeless,
+            cube_limit=self.cube_limit,
+            jacoby=self.jacoby if not self.length else laws.jacoby,
+            redoubles=laws.redoubles if self.length else self.redoubles + beavers,
+            gammon=self.gammon,
+            triple=self.triple,
+            point_game=self.point_game,
         )
 
     @property

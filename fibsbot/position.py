@@ -82,6 +82,20 @@ class Play:
         """Return how many moves the play has."""
         return len(self.moves)
 
+    def __repr__(self) -> str:
+        """Return the moves as text: `Play('8/5 6/5')`."""
+        return f"Play({str(self)!r})"
+
+    def __str__(self) -> str:
+        """Write the moves as people do, equal ones together: `24/18(2) 13/7`; hits are not marked.
+
+        `notation.format_play` knows the board, and so marks hits and joins the moves of a checker.
+        """
+        moves = {move: self.moves.count(move) for move in self.ordered}
+        return (
+            " ".join(f"{move}({times})" if times > 1 else str(move) for move, times in moves.items()) or "cannot move"
+        )
+
     @property
     def ordered(self) -> list[Move]:
         """The moves from the farthest checker to the nearest."""

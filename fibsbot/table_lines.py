@@ -56,7 +56,7 @@ def play_of_moves(moves: Iterable[FibsMove]) -> Play:
 
 def table_state(game: GameState, seat: Seat, player: str, opponent: str, colour: Colour) -> TableState:
     """Return a game as the `table:` line shows it to one of the players, with the names to show."""
-    table, offer, named = game.sides_for(seat), game.resignation, game.stage is Stage.NAME
+    sides, offer, named = game.sides_for(seat), game.resignation, game.stage is Stage.NAME
     in_turn = game.stage in {Stage.MOVE, Stage.NAME}
     nobody = game.stage in {Stage.OPENING, Stage.OVER}
     return TableState(
@@ -82,8 +82,8 @@ def table_state(game: GameState, seat: Seat, player: str, opponent: str, colour:
         resignation=offer.points if offer else 0,
         may_double=refusal_to_double(game, seat) is None,
         opponent_may_double=refusal_to_double(game, seat.other) is None,
-        side=_side_state(table.own),
-        opponent_side=_side_state(table.opponent),
+        side=_side_state(sides.own),
+        opponent_side=_side_state(sides.opponent),
     )
 
 

@@ -19,7 +19,7 @@ ARCHITECTURE: Final = (ROOT / "docs/architecture.md").read_text()
 
 LAYERS: Final = (
     ("fibs_protocol",),
-    ("fibsbot.redaction",),
+    ("fibsbot.redaction", "fibsbot.version"),
     (
         "fibsbot.log",
         "fibsbot.early_signals",
@@ -50,7 +50,7 @@ LAYERS: Final = (
     ("fibsbot.service",),
     ("fibsbot.config",),
     ("fibsbot.arena",),
-    ("fibsbot.chouette", "fibsbot.table"),
+    ("fibsbot.chouette", "fibsbot.library", "fibsbot.table"),
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )

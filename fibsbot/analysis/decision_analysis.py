@@ -82,6 +82,25 @@ class DecisionAnalyser:
                 return self._resignation(decision, decision.answer)
         return self._acceptance(decision)
 
+    def alternatives(self, state: MatchState, game: GameState, seat: Seat) -> Mapping[str, float]:
+        """Return the equity of each choice by its words, for the player who decides, in any phase but MOVE.
+
+        `state` is what this player, at `seat`, sees of `game`, in which an offer to resign may be left out.
+        """
+        match state.phase:
+            case Phase.ROLL:
+                answers = self.answers(state, -1, state.redoubles)
+                no_double = self._value_cube(state).no_double
+                return {CubeAction.ROLL.value: no_double, CubeAction.DOUBLE.value: -max(answers.values())}
+            case Phase.DOUBLED:
+                return self.answers(*_double_to_answer(state, game))
+            case Phase.NAME:
+                return dict(zip(map(name_text, state.names), self._values_of_names(state), strict=True))
+            case Phase.RESIGNED:
+                values = self._acceptance_values(state, game, seat)
+                return {"accept": values.settled, "reject": values.played_on.equity}
+        raise ValueError("expected another decision than that for a play")
+
     def value(self, game: GameState, seat: Seat) -> float:
         """Return the equity of an unfinished game for a player, in any stage, at its present cube."""
         if game.stage is Stage.OPENING:
@@ -142,8 +161,7 @@ class DecisionAnalyser:
 
     def _name(self, decision: Decision, named: Named) -> AnalysedDecision:
         """Return the analysis of a double or a point that was named, which may have been the only one."""
-        state = decision.state
-        worth = dict(zip(map(name_text, state.names), self._values_of_names(state), strict=True))
+        worth = self.alternatives(decision.state, decision.step.before, decision.seat)
         made = name_text(named.number)
         if len(worth) == 1:
             return AnalysedDecision(decision, worth[made], best=made, counts=False)
@@ -159,15 +177,15 @@ class DecisionAnalyser:
     def _offer(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
         state = decision.state
         values = self._value_cube(state)
-        answers = self.answers(state, -1, state.redoubles)
-        worth = {CubeAction.ROLL.value: values.no_double, CubeAction.DOUBLE.value: -max(answers.values())}
+        worth = self.alternatives(state, decision.step.before, decision.seat)
         dead = 0 < state.length <= state.score[0] + state.cube
         return _compared(decision, action.value, worth, cube=values, close=0.0 if dead else CLOSE_CUBE_DECISION)
 
     def _response(self, decision: Decision, action: CubeAction) -> AnalysedDecision:
-        doubled = _double_to_answer(decision.state, decision.step.before)
-        values = self._value_cube(doubled[0])
-        return _compared(decision, action.value, self.answers(*doubled), cube=values, close=CLOSE_CUBE_DECISION)
+        before = decision.step.before
+        values = self._value_cube(_double_to_answer(decision.state, before)[0])
+        worth = self.alternatives(decision.state, before, decision.seat)
+        return _compared(decision, action.value, worth, cube=values, close=CLOSE_CUBE_DECISION)
 
     def answers(self, state: MatchState, sign: int, redoubles: int) -> Mapping[str, float]:
         """Return the equity of each answer to a double, for the player who has to answer.
@@ -202,11 +220,15 @@ class DecisionAnalyser:
         return _compared(decision, made, {made: settled, PLAY_ON: values.played_on.equity}, resigning=values)
 
     def _acceptance(self, decision: Decision) -> AnalysedDecision:
-        before, seat = decision.step.before, decision.seat
-        points = _points(before, seat.other, Level(decision.state.resignation))
-        values = self._resignation_values(before, seat, equity_of_points(self._evaluator, decision.state, points))
+        before = decision.step.before
+        values = self._acceptance_values(decision.state, before, decision.seat)
         worth = {"accept": values.settled, "reject": values.played_on.equity}
         return _compared(decision, decision.text, worth, resigning=values)
+
+    def _acceptance_values(self, state: MatchState, game: GameState, seat: Seat) -> ResignationValues:
+        before = evolve(game, resignation=None)
+        points = _points(before, seat.other, Level(state.resignation))
+        return self._resignation_values(before, seat, equity_of_points(self._evaluator, state, points))
 
     def _resignation_values(self, game: GameState, seat: Seat, settled: float) -> ResignationValues:
         return ResignationValues(settled, self._value_in_detail(game, seat))

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 from attrs import define, field, frozen
 
-from fibsbot import __version__
 from fibsbot.archive.columns import TableData, chosen, column_of, columns_of, concatenated, count_rows, now
 from fibsbot.archive.dataset import Dataset, file_name
 from fibsbot.archive.rows import MatchPlace, MatchRows, match_rows
@@ -25,6 +24,7 @@ from fibsbot.replay.log_reading import CaptureError
 from fibsbot.replay.match_files import read_content
 from fibsbot.text import describe_error, one_line, plural
 from fibsbot.transcript import Transcript, TranscriptError
+from fibsbot.version import __version__
 from fibsbot.workers.pool import Piece, ProgressCallback, WorkerPool
 
 if TYPE_CHECKING:

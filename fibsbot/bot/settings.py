@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot import __version__
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.policy import NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
@@ -17,6 +16,7 @@ from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, name_same_laws
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
 from fibsbot.strategies import DEFAULT_STRATEGY
+from fibsbot.version import __version__
 
 PLAYER: Final[Mapping[str, Any]] = {
     "expected": "a name of letters and underscores, at most 20",

@@ -26,7 +26,8 @@ from fibs_protocol.grammar import write, write_command
 from fibs_protocol.messages import Message
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import YOU, Dice, FibsMove, Setting
-from fibsbot.arena.demo import MatchDisplay, dice_text
+from fibsbot.arena.demo import Display
+from fibsbot.arena.match_board import roll_text
 from fibsbot.bot.decisions import BOARD_LINES, command_for, obvious_answer, question_for
 from fibsbot.bot.settings import AgentSettings, PlaySettings
 from fibsbot.chouette.bot import PHASES
@@ -256,7 +257,7 @@ class ChouetteSheet:
 class ChouetteCommentator(ChouetteObserver):
     """Prints a chouette as one of its players sees it, and fills the sheet."""
 
-    display: MatchDisplay
+    display: Display
     sheet: ChouetteSheet
     player: str
     state: Callable[[], Chouette]
@@ -279,7 +280,7 @@ class ChouetteCommentator(ChouetteObserver):
                 self.display.print(f"Ledger: {text}")
             case m.Board(state):
                 self._board = state
-                self.display.show_board(state)
+                self.display.show_board(message)
             case m.FirstMove(player):
                 self.display.print(f"{self._name(player)} has the first move.")
             case m.Rolls(player, dice):
@@ -287,7 +288,7 @@ class ChouetteCommentator(ChouetteObserver):
             case m.Moves(player, moves):
                 self._print_play(player, moves)
             case m.CannotMove(player):
-                self.display.print(f"{self._name(player)} {dice_text(self._dice)} cannot move")
+                self.display.print(f"{self._name(player)} {roll_text(self._dice)} cannot move")
             case m.GameWon(winner, points):
                 self.display.print(f"{self._name(winner)} bears off and wins a {self._level(points)}.")
             case _:
@@ -329,7 +330,7 @@ class ChouetteCommentator(ChouetteObserver):
         position = player_position(board) if own else player_position(board).swapped()
         dice = self._dice if any(self._dice) else board.dice if any(board.dice) else board.opponent_dice
         play = play_from_fibs(moves, direction)
-        self.display.print(f"{self._name(player)} {dice_text(dice)} {format_play(play, position)}")
+        self.display.print(f"{self._name(player)} {roll_text(dice)} {format_play(play, position)}")
         self._dice = (0, 0)
 
     def _print_double(self, player: str) -> None:
@@ -348,7 +349,7 @@ class ChouetteCommentator(ChouetteObserver):
 
 
 async def play(  # noqa: PLR0913 - what the command was given
-    display: MatchDisplay,
+    display: Display,
     strategies: Sequence[tuple[Strategy, Strategy]],
     *,
     games: int,

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 import click
 
-from fibsbot import __version__
 from fibsbot.engine import EngineUnavailableError
 from fibsbot.redaction import redact
 from fibsbot.text import describe_error, one_line
+from fibsbot.version import __version__
 
 if TYPE_CHECKING:
     from fibsbot.workers.pool import PoolProgress
@@ -59,7 +59,7 @@ COMMANDS: Final = {
     ),
     "export": ("fibsbot.cli.export:export", "Export matches to other formats."),
     "external": ("fibsbot.cli.strategies:external", "Run as an external player for gnubg."),
-    "legal": ("fibsbot.cli.rules:legal", "List the legal plays of a position."),
+    "legal": ("fibsbot.cli.legal:legal", "List the legal plays of a position."),
     "order": ("fibsbot.cli.status:order", "Control running bots."),
     "parse": ("fibsbot.cli.export:parse", "Parse what a server sent; print one JSON object per message."),
     "perft": ("fibsbot.cli.perft:perft", "Count the positions that the rules can reach."),
@@ -70,10 +70,10 @@ COMMANDS: Final = {
     ),
     "replay": ("fibsbot.cli.replay:replay", "Show logged and captured games."),
     "rollout": ("fibsbot.cli.rollout:rollout", "Play a position out many times and estimate its equity."),
-    "rules": ("fibsbot.cli.games:rules", "Print the rules of a game, or list the games."),
+    "rules": ("fibsbot.cli.rules:rules", "Print the rules of a game, or list the games."),
     "run": ("fibsbot.cli.run:run", "Run all accounts of a configuration file until stopped."),
     "serve": ("fibsbot.cli.serve:serve", "Run the embedded server."),
-    "show": ("fibsbot.cli.rules:show", "Draw a position."),
+    "show": ("fibsbot.cli.show:show", "Draw a position."),
     "soak": ("fibsbot.cli.demo:soak", "Play many matches, bot against bot, and report failures."),
     "stats": ("fibsbot.cli.stats:stats", "Summarise match results."),
     "status": ("fibsbot.cli.status:status", "Show what the running bots are doing."),

@@ -7,16 +7,17 @@ import contextlib
 import datetime as dt
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 import click
 from attrs import evolve, frozen
 from rich.console import Console
 
-from fibsbot.arena.demo import Commentator, LiveDisplay, MatchDisplay
-from fibsbot.arena.ruleset_demo import RulesetCommentator, RulesetDisplay
+from fibsbot.arena.demo import Commentator, Display
+from fibsbot.arena.match_board import BackgammonBoard, RulesetBoard
+from fibsbot.arena.score_sheet import ScoreSheet
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.chouette import demo as chouette
 from fibsbot.chouette.demo import ChouetteError
@@ -36,7 +37,7 @@ from fibsbot.strategies.pool import close_strategy_in_time
 
 BOT, OPPONENT = "fibsbot", "opponent"
 LENGTH, POINT_GAME_LENGTH = 3, 50
-"""Default lengths of a match: a Point Game is worth 12 points on average."""
+"""Default lengths of a match of backgammon: a Point Game is worth 12 points on average."""
 T = TypeVar("T")
 
 
@@ -56,6 +57,15 @@ class DemoOptions:
     games: int
     laws: Laws | None
     """Other laws than those of FIBS."""
+
+    @property
+    def match_length(self) -> int:
+        """The length of the match, by default that of the game."""
+        if self.length is not None:
+            return self.length
+        if self.game != BACKGAMMON:
+            return 1
+        return POINT_GAME_LENGTH if self.laws and self.laws.point_game else LENGTH
 
     def strategies(self, usual: str) -> tuple[str, str]:
         """Return the names of the bot's strategy and of the opponents', by default the usual one."""
@@ -96,53 +106,76 @@ def _run(playing: Coroutine[Any, Any, T], log_path: Path) -> T:
         sys.exit(130)
 
 
-async def _play(  # noqa: PLR0913, PLR0917 - what is played, by whom and where it is shown
-    display: LiveDisplay, heading: str, bot: Entrant, foe: Entrant, length: int, options: DemoOptions
-) -> None:
-    """Play one match between two bots on an embedded server, whose address completes the heading."""
+# -- matches --------------------------------------------------------------------------------------------------------
+
+
+def _play_match(options: DemoOptions, console: Console) -> None:
+    """Play a match between the bot and an opponent."""
+    is_backgammon = options.game == BACKGAMMON
+    names = options.strategies(FALLBACK_STRATEGY if is_backgammon else DEFAULT_STRATEGY)
+    strategies = _player(names[0], options), _player(names[1], options)
+    log_path = _log_path(options)
+    board = (BackgammonBoard if is_backgammon else RulesetBoard)(BOT, OPPONENT)
+    display, sheet = Display(console, board), ScoreSheet(BOT, OPPONENT)
+    started = time.monotonic()
+    with closing_strategies(strategies):
+        _try_out(names, strategies, options.game, console)
+        bot = Entrant(BOT, strategies[0], Commentator(display, sheet, leads=True), log_path)
+        foe = Entrant(OPPONENT, strategies[1], Commentator(display, sheet, leads=False))
+        _run(_play(display, bot, foe, options), log_path)
+    if sheet.winner is None:
+        raise UserError(f"the match was not finished; the session log {log_path} has the details")
+    high, low = sorted(sheet.games[-1].score, reverse=True)
+    duration = f", after {time.monotonic() - started:.1f} s" if is_backgammon else ""
+    console.print(f"\n{sheet.winner} wins the match to {options.match_length}, {high} to {low}{duration}.\n")
+    console.print(sheet.table(board.columns))
+    program = typed_name()
+    more = (
+        f"\n`{program} replay {log_path}` shows the match again, `{program} report {log_path}` makes a page of it."
+        if is_backgammon
+        else f" `{program} rules {options.game}` explains the game."
+    )
+    console.print(f"\nThe session log is {log_path}.{more}", soft_wrap=True)
+
+
+async def _play(display: Display, bot: Entrant, foe: Entrant, options: DemoOptions) -> None:
+    """Play one match between two bots on an embedded server."""
     game = None if options.game == BACKGAMMON else options.game
     timings = evolve(QUICK_TIMINGS, pause=options.pause)
     async with Server(seed=options.seed, limits=SHORT_LIVED) as server:
-        display.print(heading.format(f"{server.host}:{server.port}"))
+        address = f"{server.host}:{server.port}"
+        if game is None:
+            display.print(f"A server listens on {address}; {BOT} and {OPPONENT} log in.")
+        else:
+            display.print(f"{load_ruleset(game).title}: a server listens on {address}.")
+        length = options.match_length
         with display:
             await play_pair(server, bot, foe, matches=1, length=length, timings=timings, game=game, laws=options.laws)
 
 
-# -- backgammon -----------------------------------------------------------------------------------------------------
+def _player(name: str, options: DemoOptions) -> Strategy:
+    """Make a strategy that plays the game. Raises UserError for one that does not."""
+    strategy = load_player(name)
+    if options.game == BACKGAMMON:
+        return strategy
+    if not plays_game(strategy, load_ruleset(options.game)):
+        raise UserError(
+            f"expected a strategy that plays {options.game}, such as engine, pips, blots or random, got {name!r}"
+        )
+    if isinstance(strategy, Seeded) and options.seed is not None:
+        strategy.reseed(str(options.seed))
+    return strategy
 
 
-def _play_backgammon(options: DemoOptions, console: Console) -> None:
-    """Play a match of backgammon between the bot and an opponent."""
-    names = options.strategies(FALLBACK_STRATEGY)
-    strategies = load_player(names[0]), load_player(names[1])
-    log_path = _log_path(options)
-    laws = options.laws
-    length = options.length or (POINT_GAME_LENGTH if laws and laws.point_game else LENGTH)
-    display = MatchDisplay(console, BOT)
-    started = time.monotonic()
-    with closing_strategies(strategies):
+def _try_out(names: tuple[str, str], strategies: tuple[Strategy, Strategy], game: str, console: Console) -> None:
+    """Ask the strategies some questions. Raises UserError for one that does not work."""
+    games = [] if game == BACKGAMMON else [game]
+    with console.status("The players get ready; the very first time that takes a while."):
         for name, strategy in zip(names, strategies, strict=True):
-            if base_name(name) not in PORTABLE and (fault := first_fault(strategy)):
+            if not games and base_name(name) in PORTABLE:
+                continue  # ours play backgammon, and are to start at once
+            if fault := first_fault(strategy, games):
                 raise UserError(f"strategy {name!r} does not work: {fault}")
-        bot = Entrant(BOT, strategies[0], Commentator(display, OPPONENT, leads=True), log_path)
-        foe = Entrant(OPPONENT, strategies[1], Commentator(display, BOT, leads=False))
-        heading = f"A server listens on {{}}; {BOT} and {OPPONENT} log in."
-        _run(_play(display, heading, bot, foe, length, options), log_path)
-    sheet = display.sheet
-    seconds = time.monotonic() - started
-    if sheet.winner is None:
-        raise UserError(f"the match was not finished; the session log {log_path} has the details")
-    score = sheet.games[-1].score
-    console.print(
-        f"\n{sheet.winner} wins the match to {length}, {max(score)} to {min(score)}, after {seconds:.1f} s.\n"
-    )
-    console.print(sheet.table())
-    program = typed_name()
-    console.print(
-        f"\nThe session log is {log_path}.\n"
-        f"`{program} replay {log_path}` shows the match again, `{program} report {log_path}` makes a page of it.",
-        soft_wrap=True,
-    )
 
 
 # -- chouette -------------------------------------------------------------------------------------------------------
@@ -158,7 +191,7 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
         loaded += [load_player(name) for name in (FALLBACK_STRATEGY, *names)]
         pairs = [(strategy, loaded[0]) for strategy in loaded[1:]]
         log_path = _log_path(options)
-        display = MatchDisplay(console, chouette.NAMES[0])
+        display = Display(console, BackgammonBoard(chouette.NAMES[0], ""))
         try:
             sheet = _run(
                 chouette.play(
@@ -179,54 +212,7 @@ def _play_chouette(options: DemoOptions, console: Console) -> None:
     )
 
 
-# -- other tables games ---------------------------------------------------------------------------------------------
-
-
-def _play_ruleset(options: DemoOptions, console: Console) -> None:
-    """Play a match of a game of the family between the bot and an opponent."""
-    log_path = _log_path(options)
-    length = 1 if options.length is None else options.length
-    display = RulesetDisplay(console, BOT, OPPONENT)
-    players = options.strategies(DEFAULT_STRATEGY)
-    strategies = _player(players[0], options), _player(players[1], options)
-    with closing_strategies(strategies):
-        with console.status("The players get ready; the very first time that takes a while."):
-            for name, strategy in zip(players, strategies, strict=True):
-                if fault := first_fault(strategy, [options.game]):
-                    raise UserError(f"strategy {name!r} does not work: {fault}")
-        bot = Entrant(BOT, strategies[0], RulesetCommentator(display, OPPONENT, leads=True), log_path)
-        foe = Entrant(OPPONENT, strategies[1], RulesetCommentator(display, BOT, leads=False))
-        heading = f"{load_ruleset(options.game).title}: a server listens on {{}}."
-        _run(_play(display, heading, bot, foe, length, options), log_path)
-    if display.winner is None:
-        raise UserError(f"the match was not finished; the session log {log_path} has the details")
-    high, low = sorted(display.score, reverse=True)
-    console.print(f"\n{display.winner} wins the match to {length}, {high} to {low}.\n")
-    console.print(display.sheet())
-    console.print(
-        f"\nThe session log is {log_path}. `{typed_name()} rules {options.game}` explains the game.", soft_wrap=True
-    )
-
-
-def _player(name: str, options: DemoOptions) -> Strategy:
-    """Make a strategy that plays the game. Raises UserError for one that does not."""
-    strategy = load_player(name)
-    if not plays_game(strategy, load_ruleset(options.game)):
-        raise UserError(
-            f"expected a strategy that plays {options.game}, such as engine, pips, blots or random, got {name!r}"
-        )
-    if isinstance(strategy, Seeded) and options.seed is not None:
-        strategy.reseed(str(options.seed))
-    return strategy
-
-
 # -- all games ------------------------------------------------------------------------------------------------------
-
-_PLAY: Final[dict[str, Callable[[DemoOptions, Console], None]]] = {
-    BACKGAMMON: _play_backgammon,
-    CHOUETTE: _play_chouette,
-}
-"""What plays each game that is not of the family of tables games."""
 
 
 def play(*, pause: float | None, **options: Any) -> None:
@@ -235,4 +221,4 @@ def play(*, pause: float | None, **options: Any) -> None:
     if pause is None:
         pause = 0.15 if console.is_terminal else 0.0
     chosen = DemoOptions(pause=pause, **options)
-    _PLAY.get(chosen.game, _play_ruleset)(chosen, console)
+    (_play_chouette if chosen.game == CHOUETTE else _play_match)(chosen, console)

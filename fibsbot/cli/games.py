@@ -1,4 +1,4 @@
-"""Games on the command line: `rules`, and what `legal`, `show` and `perft` do with `--game`."""
+"""What `legal`, `show` and `perft` do with `--game`: positions of other games than backgammon, read and printed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
-from fibsbot.draw.backgammon_rules import PAGES
 from fibsbot.draw.board_text import draw_game
-from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
 from fibsbot.draw.sentences import describe_game, describe_turn
-from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
+from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.sides_text import SidesTextError, format_sides, parse_sides
 from fibsbot.games.state_json import state_to_json
 from fibsbot.notation.play_notation import format_play, parse_play
@@ -29,26 +27,6 @@ from fibsbot.rules.state import GameState, Seat, Stage
 NAMES = ("player", "opponent")
 
 
-@click.command()
-@click.argument("game", metavar="GAME[:OPTION]", required=False)
-def rules(game: str | None) -> None:
-    """Print the rules of a game, or list the games.
-
-    The rules come with the set-up, their source, what was read into it, and the options, which follow the name after
-    colons, as in plakoto:exception. Without a game, each line has a name, a title and the options.
-    """
-    pages = {page.name: page for page in PAGES}
-    if game is None:
-        lines = list_games()
-    elif game.lower() in pages:
-        lines = describe_page(pages[game.lower()])
-    elif game.lower().partition(":")[0] not in GAMES:
-        raise UserError(str(unknown_game(game, *pages)))
-    else:
-        lines = describe_rules(read_ruleset(game))
-    click.echo("\n".join(lines))
-
-
 def read_ruleset(name: str) -> Ruleset:
     """Return a game by its name with options; raise UserError if there is none."""
     try:
@@ -57,14 +35,15 @@ def read_ruleset(name: str) -> Ruleset:
         raise UserError(str(error)) from error
 
 
-def read_game(name: str, table: str | None, dice: str | None) -> GameState:
-    """Return a game in which the player has to roll at a table, or to play these dice; raise UserError.
+def read_game(name: str, position: str | None, dice: str | None) -> GameState:
+    """Return a game in which the player has to roll in a position, or to play these dice; raise UserError.
 
-    Without a table it is the set-up.
+    Without a position it is the set-up.
     """
     ruleset = read_ruleset(name)
     try:
-        return games.start_at(ruleset, parse_sides(table, ruleset) if table else ruleset.start(), _dice(dice, ruleset))
+        sides = parse_sides(position, ruleset) if position else ruleset.start()
+        return games.start_at(ruleset, sides, _dice(dice, ruleset))
     except SidesTextError as error:
         raise UserError(str(error)) from error
 
@@ -123,7 +102,7 @@ def _expected_name(game: GameState, got: str) -> UserError:
 
 
 def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
-    """Print the legal plays of a table, or the given one, each with the table after it, seen by the player.
+    """Print the legal plays of a position, or the given one, each with the position after it, seen by the player.
 
     Before a semicolon in `play` come the plays of the turn's first parts.
     """
@@ -136,7 +115,7 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
         {
             "play": format_play(legal_play, game),
             "moves": [[move.source, move.target] for move in legal_play.moves],
-            "table": format_sides(check_play(game.rules, game.sides, part, legal_play)[1]),
+            "position": format_sides(check_play(game.rules, game.sides, part, legal_play)[1]),
         }
         for legal_play in plays
     ]
@@ -152,7 +131,7 @@ def print_legal(game: GameState, play: str | None, *, as_json: bool) -> None:
             err=True,
         )
     width = max((len(str(row["play"])) for row in rows), default=0)
-    click.echo("\n".join(f"{row['play']:{width}}   {row['table']}" for row in rows) or "cannot move")
+    click.echo("\n".join(f"{row['play']:{width}}   {row['position']}" for row in rows) or "cannot move")
 
 
 def print_game(game: GameState, *, as_json: bool) -> None:
@@ -160,26 +139,25 @@ def print_game(game: GameState, *, as_json: bool) -> None:
     if as_json:
         facts = {
             "game": game.rules.full_name,
-            "table": format_sides(game.sides),
             "pips": [game.sides.own.pips, game.sides.opponent.pips],
         }
         click.echo(json.dumps(facts | state_to_json(game)))
         return
     print_board(draw_game(game, Seat.A, NAMES))
-    for name, value in [*describe_game(game, NAMES), ("table", format_sides(game.sides))]:
+    for name, value in [*describe_game(game, NAMES), ("position", format_sides(game.sides))]:
         click.echo(f"   {name:9} {value}")
 
 
 def print_perft(game: GameState, depth: int, *, as_json: bool) -> None:
-    """Count the tables that can be reached in each number of rolls."""
+    """Count the positions that can be reached in each number of rolls."""
     if not as_json:
-        click.echo("depth         tables  seconds")
+        click.echo("depth      positions  seconds")
     for level in range(1, depth + 1):
         start = time.monotonic()
-        tables = perft(game.rules, level, game.sides)
+        positions = perft(game.rules, level, game.sides)
         seconds = time.monotonic() - start
         if as_json:
-            row: dict[str, Any] = {"game": game.rules.full_name, "depth": level, "tables": tables}
+            row: dict[str, Any] = {"game": game.rules.full_name, "depth": level, "positions": positions}
             click.echo(json.dumps(row | {"seconds": round(seconds, 3)}))
         else:
-            click.echo(f"{level:5} {tables:14,} {seconds:8.1f}")
+            click.echo(f"{level:5} {positions:14,} {seconds:8.1f}")

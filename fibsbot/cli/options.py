@@ -96,6 +96,22 @@ class GameName(click.ParamType[str]):
             self.fail(str(error), param, ctx)
 
 
+optional_position: Final = click.argument("position", metavar="XGID|POSITION", required=False)
+"""A position of backgammon, or with `--game` of that game."""
+game_option: Final = click.option(
+    "--game",
+    metavar="GAME[:OPTION]",
+    help='A tables game, see `fibsbot rules`. POSITION has two rows, as in "24:12 23 / 24:15"; default: the set-up.',
+)
+
+
+def given_id(position: str | None) -> str:
+    """Return the ID of a position of backgammon; raise UsageError if there is none."""
+    if position is None:
+        raise click.UsageError("Missing argument 'XGID|POSITION'.")
+    return position
+
+
 def rollout_options(command: _Command) -> _Command:
     """Add `--rollout` and `--trials`, and call the command with `rollout`: games of a candidate at most, or None."""
 

@@ -13,9 +13,8 @@ import click
 from click.core import ParameterSource
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import WorkerOptions, worker_options
+from fibsbot.cli.options import WorkerOptions, game_option, worker_options
 from fibsbot.cli.output import progress_bar
-from fibsbot.cli.rules import game_option
 from fibsbot.rules.plays import PERFT_START, Cells, PerftCount, PositionCounts, perft_count, perft_level
 from fibsbot.workers.pool import Piece, WorkerPool
 
@@ -26,18 +25,18 @@ CHUNK: Final = 250
 
 
 @click.command()
-@click.argument("table", metavar="[TABLE]", required=False)
+@click.argument("position", metavar="[POSITION]", required=False)
 @game_option
 @click.option("--depth", type=click.IntRange(1, MAX_DEPTH), default=2, show_default=True, help="Rolls to look ahead.")
 @worker_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line.")
-def perft(table: str | None, game: str | None, depth: int, workers: WorkerOptions, *, as_json: bool) -> None:
+def perft(position: str | None, game: str | None, depth: int, workers: WorkerOptions, *, as_json: bool) -> None:
     """Count the positions that the rules can reach.
 
     From the opening position, over all 21 rolls and their plays. Equal positions count as often as they are reached,
     and a roll that leaves no play counts one. Depth 3 keeps all cores, or a cluster, busy for a minute or two.
 
-    With --game from TABLE, or the set-up of the game, in one process; of a turn in parts only the first is played.
+    With --game from POSITION, or the set-up of the game, in one process; of a turn in parts only the first is played.
     """
     if game:
         from fibsbot.cli import games  # noqa: PLC0415 - backgammon does not need it
@@ -46,10 +45,10 @@ def perft(table: str | None, game: str | None, depth: int, workers: WorkerOption
         chosen = "--jobs" if workers.jobs else "--scheduler" if source is ParameterSource.COMMANDLINE else None
         if chosen:
             raise UserError(f"expected {chosen} without --game, got both")
-        games.print_perft(games.read_game(game, table, None), depth, as_json=as_json)
+        games.print_perft(games.read_game(game, position, None), depth, as_json=as_json)
         return
-    if table is not None:
-        raise UserError(f"expected --game with a table, got {table!r} without")
+    if position is not None:
+        raise UserError(f"expected --game with a position, got {position!r} without")
     if not as_json:
         click.echo("depth      positions  without a play  seconds")
     reached = PERFT_START

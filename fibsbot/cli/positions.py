@@ -14,9 +14,8 @@ from fibsbot.draw.board_text import draw_state
 from fibsbot.draw.sentences import describe_state
 from fibsbot.files import os_errors_as
 from fibsbot.match import Dice, MatchState, Phase
-from fibsbot.notation import NotationError, Xgid, format_gnubg_id, parse_state
+from fibsbot.notation import NotationError, Xgid, bare_id, format_gnubg_id, parse_state
 from fibsbot.notation.play_notation import parse_play
-from fibsbot.notation.position_ids import POSITION_LETTERS
 from fibsbot.position import Play
 from fibsbot.rules.errors import PlayError
 from fibsbot.rules.plays import check_dice
@@ -31,21 +30,11 @@ def read_state(text: str) -> MatchState:
     An ID may be quoted, begin with the mark of a quoted mail, have blanks of any kind, and end in a stop.
     """
     try:
-        return parse_state(_bare_id(text))
+        return parse_state(bare_id(text))
     except NotationError as error:
         if _is_file(text):
             return _state_in(Path(text))
         raise UserError(str(error)) from error
-
-
-_AROUND_ID: Final = "\"'`\u00b4\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb<>()[].,;\u200b\ufeff"
-"""Quotation marks, brackets, stops and invisible characters that come along when an ID is copied; no ID has one."""
-
-
-def _bare_id(text: str) -> str:
-    """Return an ID without blanks and what is around it; other texts as they are, for the error that names them."""
-    bare = "".join(text.split()).strip(_AROUND_ID)
-    return bare if ":" in bare or len(bare) == POSITION_LETTERS else text
 
 
 def _is_file(text: str) -> bool:

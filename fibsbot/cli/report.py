@@ -24,9 +24,7 @@ from fibsbot.cli.matches import (
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.cli.output import STDIO, check_free, check_writable, write_bytes
 from fibsbot.files import os_errors_as, replacing
-from fibsbot.report.page import IndexEntry, index_page, report_page
-from fibsbot.report.score_sheet import plain_player_name
-from fibsbot.rules.state import Seat
+from fibsbot.report.page import IndexEntry, index_page, match_title, report_page
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
@@ -124,7 +122,7 @@ def _line(analysis: MatchAnalysis, href: str) -> IndexEntry:
 def _title(transcripts: list[Transcript]) -> str:
     if len(transcripts) != 1:
         return plural(len(transcripts), "match")
-    return " \N{EN DASH} ".join(plain_player_name(transcripts[0], seat) for seat in Seat)
+    return match_title(transcripts[0])
 
 
 def _check_free(target: Path, *, single: bool, force: bool) -> None:

@@ -3,6 +3,7 @@
 Boards of every game:
 
     scene.py            what a board shows
+    caption.py          what it says in words
     sentences.py        who has to do what, and what a drawing leaves out
     board_text.py       the board as text
     coloured_board.py   its colours in a terminal

@@ -71,9 +71,11 @@ def draw_scene(scene: Scene, *, style: int = 1, own_colour: str = "O") -> list[s
 
 def _column(scene: Scene, point: int, letters: tuple[str, str]) -> str:
     """Return the checkers on a point from below to the top."""
-    places = ((scene.below, point, letters[0]), (scene.above, scene.course.facing(point), letters[1]))
-    stacks = (letter.lower() if at in side.pinned else letter * side.row[at] for side, at, letter in places)
-    return "".join(sorted(stacks, key=str.isupper))
+    below, above, facing = scene.below, scene.above, scene.course.facing(point)
+    own, other = letters[0] * below.row[point], letters[1] * above.row[facing]
+    if point in below.pinned:
+        return letters[0].lower() + other
+    return letters[1].lower() + own if facing in above.pinned else own + other
 
 
 def _counts(scene: Scene, letters: tuple[str, str]) -> str:

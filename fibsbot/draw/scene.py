@@ -1,6 +1,6 @@
 """Content of a picture of a board, without coordinates: both sides, the cube, and a play. It is the same in every game.
 
-Boards as text and as SVG are drawn from it.
+Boards as text and as SVG are drawn from it; what an SVG says in words is in `caption.py`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,16 @@ from attrs import evolve, field, frozen
 
 from fibsbot.draw.markup import clean
 from fibsbot.draw.sentences import (
-    decision_title,
-    describe_game,
-    describe_state,
     describe_turn,
-    dice_text,
     is_over,
     is_plain,
-    situation,
 )
 from fibsbot.draw.themes import Theme
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation.play_notation import (
-    CANNOT_MOVE,
     IN_HAND,
     Path,
     PlayedOn,
-    format_play,
     paths_of,
     touches_of,
 )
@@ -151,9 +144,6 @@ class Scene:
     owner: Owner
     """Owner of the cube; PLAYER is the side below."""
     crawford: bool
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    """What a drawing leaves out or abbreviates, each fact with its name."""
     remarks: tuple[str, ...] = ()
     """What has to be said below a drawing."""
     shown: ShownPlay | None = None
@@ -174,12 +164,23 @@ class Scene:
         return bool(self.below.doubles or self.above.doubles)
 
 
+def names_of_state(names: tuple[str, str] | None) -> tuple[str, str]:
+    """Return what the player and the opponent are called in a picture of a decision."""
+    own, other = names or ("", "")
+    return _name(own) or "player", _name(other) or "opponent"
+
+
+def names_of_game(names: tuple[str, str]) -> tuple[str, str]:
+    """Return what the players at seat A and seat B are called in a picture of a game."""
+    return _name(names[Seat.A]) or "A", _name(names[Seat.B]) or "B"
+
+
 def scene_of_state(
     state: MatchState, names: tuple[str, str] | None = None, *, dark: bool = True, play: Play | None = None
 ) -> Scene:
     """Return the scene of a decision, and of a play if given; the player is below."""
     own, other = names or ("", "")
-    shown_names = _name(own) or "player", _name(other) or "opponent"
+    shown_names = names_of_state(names)
     sides, rules = state.sides, state.rules
     doubled, has_cube = state.phase is Phase.DOUBLED, isinstance(state.board, Position) or not state.cubeless
     player = DrawnSide(
@@ -200,9 +201,6 @@ def scene_of_state(
         doubles=2 * state.cube if doubled else 0,
         resigns=state.resignation if state.phase is Phase.RESIGNED else 0,
     )
-    title = decision_title(state, shown_names)
-    if play is not None and not is_over(state):
-        title = f"{shown_names[0]} plays{dice_text(state.dice)}: {format_play(play, state)}"
     return Scene(
         below=player,
         above=opponent,
@@ -215,8 +213,6 @@ def scene_of_state(
         has_cube=has_cube,
         owner=state.owner,
         crawford=state.crawford,
-        title=title,
-        facts=tuple(describe_state(state)),
         shown=show_play(play, state, below=True) if play else None,
     )
 
@@ -236,18 +232,14 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
     dice_played: Collection[int] = (),
 ) -> Scene:
     """Return the scene of a game with a seat below, and of a play if given, or of the last one."""
-    shown_names = _name(names[Seat.A]) or "A", _name(names[Seat.B]) or "B"
+    shown_names = names_of_game(names)
     below, above = (
         _side(game, one, shown_names[one], dice_played, dark=dark is (one is seat)) for one in (seat, seat.other)
     )
-    title, shown = situation(game, shown_names), None
-    if play is not None:
-        title = f"{shown_names[game.turn]} plays{dice_text(game.dice)}: {format_play(play, game)}"
-        shown = show_play(play, game, below=game.turn is seat) if play else None
-    elif last is not None and (played := last_play(last)):
-        before, made = played
-        title = f"{_last_play_text(last, before, made, shown_names)}; {title}"
-        shown = show_play(made, before, below=before.turn is seat) if made else None
+    before = game
+    if play is None and last is not None and (played := last_play(last)):
+        before, play = played
+    shown = show_play(play, before, below=before.turn is seat) if play else None
     return Scene(
         below=below,
         above=above,
@@ -260,8 +252,6 @@ def scene_of_game(  # noqa: PLR0913 - what may be shown, by name
         has_cube=game.laws.cube,
         owner=game.owner_for(seat),
         crawford=game.crawford,
-        title=title,
-        facts=tuple(describe_game(game, shown_names)),
         remarks=_remarks(game, shown_names),
         shown=shown,
     )
@@ -307,12 +297,6 @@ def last_play(last: Step) -> tuple[GameState, Play] | None:
         case Continuation(play=play):
             return last.before, play
     return None
-
-
-def _last_play_text(last: Step, before: GameState, play: Play, names: tuple[str, str]) -> str:
-    text = format_play(play, before)
-    rolled = f"rolled{dice_text(before.dice)}, " if isinstance(last.entry, Throw) else ""
-    return f"{names[before.turn]} {rolled}{text if text == CANNOT_MOVE else f'played {text}'}"
 
 
 def as_viewed(scene: Scene, view: ViewOptions) -> Scene:

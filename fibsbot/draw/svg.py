@@ -10,6 +10,7 @@ from attrs import field, frozen
 
 from fibsbot.draw.arrows import draw_arrows
 from fibsbot.draw.board_text import draw_scene
+from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
 from fibsbot.draw.layout import NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
 from fibsbot.draw.markup import coord, escape, svg_document, text_width
 from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
@@ -67,7 +68,8 @@ def board_svg(
         if state.dice:
             check_dice(state.dice)
     view = view or ViewOptions()
-    return scene_svg(scene_of_state(state, names, dark=view.dark, play=play), view)
+    scene = scene_of_state(state, names, dark=view.dark, play=play)
+    return scene_svg(scene, caption_of_state(state, names, play), view)
 
 
 def game_svg(  # noqa: PLR0913 - what may be shown, by name
@@ -93,7 +95,7 @@ def game_svg(  # noqa: PLR0913 - what may be shown, by name
     """
     view = view or ViewOptions()
     scene = scene_of_game(state, seat, names, dark=view.dark, play=play, last=last, dice_played=dice_played)
-    return scene_svg(scene, view)
+    return scene_svg(scene, caption_of_game(state, names, play, last), view)
 
 
 @frozen
@@ -113,14 +115,14 @@ class SvgBoard:
         return self.svg()
 
 
-def scene_svg(scene: Scene, view: ViewOptions) -> str:
+def scene_svg(scene: Scene, caption: Caption, view: ViewOptions) -> str:
     """Draw a scene from the side, with the theme, direction and size of `view`."""
-    text = "\n".join([*draw_scene(scene), *(f"{name}: {fact}" for name, fact in scene.facts)])
+    text = "\n".join([*draw_scene(scene), *(f"{name}: {fact}" for name, fact in caption.facts)])
     scene = as_viewed(scene, view)
     layout, theme = layout_of(view, scene.course), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        _table(scene, layout, theme),
+        _background(scene, layout, theme),
         _points(layout, theme),
         _numbers(scene, layout, theme),
         *(_start(scene, side, layout, theme, below=below) for side, below in sides),
@@ -133,7 +135,7 @@ def scene_svg(scene: Scene, view: ViewOptions) -> str:
         *(() if view.board_only else (_strip(scene, side, layout, theme, below=below) for side, below in sides)),
     ]
     body = itertools.chain.from_iterable(parts)
-    return svg_document((layout.width, layout.height), scene.title, text, body, theme, _ROLES, width=view.width)
+    return svg_document((layout.width, layout.height), caption.title, text, body, theme, _ROLES, width=view.width)
 
 
 def layout_of(view: ViewOptions, course: Course) -> Layout:
@@ -157,7 +159,7 @@ def _group(role: ColourRole, theme: Theme, body: str, attributes: str = "") -> s
     return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
-def _table(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+def _background(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     """Draw background, frame, field and trays."""
     top, middle, height, sizes = layout.top, layout.middle, layout.bottom - layout.top, layout.proportions
     yield _group(ColourRole.PAPER, theme, _rect(0, 0, layout.width, layout.height, 10))

@@ -6,7 +6,7 @@ Commands that need no engine do not import its modules: numpy takes a moment to 
 import os
 from typing import Final
 
-from fibsbot import __version__
+from fibsbot.version import __version__
 
 MAX_TRIALS: Final = 1_000_000
 """Games of a rollout at most."""

@@ -14,7 +14,6 @@ from typing import Final, Self
 
 from attrs import evolve, frozen
 
-from fibsbot import __version__
 from fibsbot.formats import FormatError, expected, single_line
 from fibsbot.formats.checked_game import errors_at
 from fibsbot.formats.match_laws import (
@@ -36,6 +35,7 @@ from fibsbot.rules.game import start_match
 from fibsbot.rules.law_words import is_by_other_laws, law_words
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.transcript import Game, Player, Transcript
+from fibsbot.version import __version__
 
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 COLOURS: Final = {Seat.A: "W", Seat.B: "B"}

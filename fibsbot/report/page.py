@@ -12,7 +12,6 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot import __version__
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
 from fibsbot.draw.markup import clean
 from fibsbot.draw.themes import stylesheet
@@ -29,6 +28,7 @@ from fibsbot.report.score_sheet import (
     format_points,
     format_signed,
     format_time,
+    plain_player_name,
     player_name,
     score_sheet,
 )
@@ -36,6 +36,7 @@ from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Transcript
+from fibsbot.version import __version__
 
 _WRITERS: Final[dict[str, Callable[[Transcript], str]]] = {".mat": write_mat, ".sgf": write_sgf}
 _MAX_NAME: Final = 60
@@ -101,6 +102,11 @@ def _index_row(match: IndexEntry, *, luck: bool) -> Html:
 def players_html(transcript: Transcript) -> Html:
     """Return the names of both players."""
     return join_html(player_name(transcript, Seat.A), " \N{EN DASH} ", player_name(transcript, Seat.B))
+
+
+def match_title(transcript: Transcript) -> str:
+    """Return the title of a page about one match: the names of its players."""
+    return " \N{EN DASH} ".join(plain_player_name(transcript, seat) for seat in Seat)
 
 
 def result_html(transcript: Transcript) -> Html:
@@ -189,14 +195,28 @@ def _csp_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
+def report_policy() -> str:
+    """Return the content security policy of a report, which allows its own script and styles only.
+
+    The page has it already; a server sends it as well, so that nothing in the page comes before it.
+    """
+    return _policy(script=True, style="")
+
+
+def _policy(*, script: bool, style: str) -> str:
+    style = f"{_asset('report.css')}\n{stylesheet()}{style}"
+    code = _csp_hash(_asset("report.js")) if script else "'none'"
+    return (
+        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+        f"style-src {_csp_hash(style)}; script-src {code}"
+    )
+
+
 def document(title: str, body: Iterable[Html], *, script: bool = False, style: str = "") -> str:
     """Return a page that needs no network: its styles, to which `style` is added, and if asked for the script."""
+    policy = _policy(script=script, style=style)
     style = f"{_asset('report.css')}\n{stylesheet()}{style}"
     code = _asset("report.js") if script else ""
-    policy = (
-        "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"style-src {_csp_hash(style)}; script-src {_csp_hash(code) if script else chr(39) + 'none' + chr(39)}"
-    )
     head = [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),

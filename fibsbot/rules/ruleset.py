@@ -183,7 +183,7 @@ class Ruleset:
     """Whether a named double that cannot be played to its end ends the turn, or that none can be named."""
     raises_stake: Callable[[Numbers], bool] = lambda _dice: False
     """Returns whether a roll doubles what the game is played for."""
-    points_to_open: Callable[[Sides], tuple[int, ...]] = lambda _table: ()
+    points_to_open: Callable[[Sides], tuple[int, ...]] = lambda _sides: ()
     """Returns the points of which the player who has just played has to open one; none if nothing is bound."""
     open_point: Callable[[Sides, int], Sides] = lambda sides, _point: sides
     """Opens one of these points."""

@@ -91,17 +91,17 @@ def exact(sides: Sides, source: int, number: int) -> int | AnyLaw:
 # dividing a roll
 
 
-def doubles_twice(_table: Sides, dice: Numbers, _throws: int) -> Turn:
+def doubles_twice(_sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play each number once, a double four times."""
     return (Part(dice * 2 if dice[0] == dice[1] else dice),)
 
 
-def each_once(_table: Sides, dice: Numbers, _throws: int) -> Turn:
+def each_once(_sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play each number once; a double has no advantage."""
     return (Part(dice),)
 
 
-def series(_table: Sides, dice: Numbers, _throws: int) -> Turn:
+def series(_sides: Sides, dice: Numbers, _throws: int) -> Turn:
     """Play a double four times, and then each higher double four times."""
     if dice[0] != dice[1]:
         return (Part(dice),)

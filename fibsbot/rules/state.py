@@ -201,8 +201,14 @@ class GameState:
         """Who has to act; None in OPENING, CONTEST and OVER."""
         if self.resignation:
             return self.resignation.seat.other
-        waits = {Stage.ROLL: self.turn, Stage.MOVE: self.turn, Stage.DOUBLED: self.answering, Stage.NAME: self.namer}
-        return waits.get(self.stage)
+        match self.stage:
+            case Stage.ROLL | Stage.MOVE:
+                return self.turn
+            case Stage.DOUBLED:
+                return self.answering
+            case Stage.NAME:
+                return self.namer
+        return None
 
     def owner_for(self, seat: Seat) -> Owner:
         """Return who owns the cube, seen by one of the players."""

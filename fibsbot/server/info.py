@@ -14,12 +14,12 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.words import Setting, Toggle
-from fibsbot import __version__
 from fibsbot.server import texts
 from fibsbot.server.accounts import MIN_PASSWORD, PASSWORD_NOT_ASCII, Passwords
 from fibsbot.server.user_settings import timezones
 from fibsbot.server.users import User
 from fibsbot.server.world import ClearScreen, CommandHandlers, World
+from fibsbot.version import __version__
 
 HANDLERS: Final = CommandHandlers()
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from attrs import evolve
 
-from fibsbot import __version__
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order
@@ -33,6 +32,7 @@ from fibsbot.service.settings import HOST, ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
 from fibsbot.text import errors_as, short_duration
+from fibsbot.version import __version__
 
 if TYPE_CHECKING:
     from fibsbot.service.live import LivePage

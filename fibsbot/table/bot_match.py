@@ -1,10 +1,17 @@
-"""A match between a person (seat A) and a bot (seat B) at one table, without a server."""
+"""A match between a person (seat A) and a bot (seat B) at one table, without a server.
+
+The person may take decisions back. Dice that were rolled come again afterwards, whatever is played then, so that
+nobody gets a better roll by it.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from random import Random
 from typing import Final
+
+from attrs import evolve, frozen
 
 from fibsbot.match import CubeAction, MatchState
 from fibsbot.notation.play_notation import format_play
@@ -33,7 +40,7 @@ from fibsbot.strategies.questions import (
     StrategyAnswer,
     question_of,
 )
-from fibsbot.table.model import Action, TableModel
+from fibsbot.table.model import IN_PLAY, Action, SheetEntry, TableModel
 from fibsbot.transcript import (
     Contest,
     Continuation,
@@ -66,24 +73,76 @@ _CUBE_WORDS: Final = {
 }
 
 
+class RepeatableDice:
+    """Dice that can be put back, after which the same numbers come again."""
+
+    def __init__(self, random: Random) -> None:
+        """Roll by `random`, which need not be repeatable itself."""
+        self._random = random
+        self._rolled: list[int] = []
+        self.rolls = 0
+        """How many numbers have been rolled; set it to an earlier count to put the dice back."""
+
+    def roll(self) -> int:
+        """Return the number of a die."""
+        if self.rolls == len(self._rolled):
+            self._rolled.append(self._random.randint(1, 6))
+        self.rolls += 1
+        return self._rolled[self.rolls - 1]
+
+
+@frozen
+class _Moment:
+    """The game before a decision of the person."""
+
+    state: GameState
+    entries: int
+    """How many it had."""
+    thrown: Numbers | None
+    rolls: int
+    last: str
+    sheet: tuple[SheetEntry, ...]
+    last_play: tuple[GameState, Play] | None
+
+
 class BotMatch(TableModel):
     """A match as it is played; whoever drives it answers `question` by a strategy."""
 
-    def __init__(self, rules: Ruleset, laws: Laws, length: int, names: tuple[str, str], dice: Random) -> None:
-        """Begin a match of `length` points, 0 for one without end; `names` are those of the person and of the bot."""
-        start = start_match(laws, length, rules=rules)
+    def __init__(  # noqa: PLR0913, PLR0917 - what a match is
+        self,
+        rules: Ruleset,
+        laws: Laws,
+        length: int,
+        names: tuple[str, str],
+        dice: Random,
+        position: GameState | None = None,
+    ) -> None:
+        """Begin a match of `length` points, 0 for one without end; `names` are those of the person and of the bot.
+
+        It begins at `position` instead if there is one, with its own game, laws and length; somebody has to decide
+        there, and an offer to resign waits for its answer.
+        """
+        start = position or start_match(laws, length, rules=rules)
         super().__init__(names, PERSON, start)
-        self._dice = dice
+        self._dice = RepeatableDice(dice)
+        self._position = position
         self._started = dt.datetime.now(dt.UTC)
         self._games: list[Game] = []
         self._begin(start)
 
+    def again(self, dice: Random) -> BotMatch:
+        """Return a new match with the same settings, from the same position if one was set up."""
+        state = self.state
+        return BotMatch(state.rules, state.laws, state.length, self.names, dice, self._position)
+
     def _begin(self, state: GameState) -> None:
-        self._start = self.state = state
+        self._start = evolve(state, resignation=None)
+        self.state = state
         self._entries: list[Entry] = []
         self.sheet, self.last_play = [], None
-        self._thrown: Numbers | None = None
+        self._thrown: Numbers | None = state.dice if state.stage is Stage.MOVE else None
         """The dice of a roll whose play is not recorded yet."""
+        self._moments: list[_Moment] = []
         self._go_on()
 
     @property
@@ -139,6 +198,45 @@ class BotMatch(TableModel):
         """Make the person's play."""
         self._make(PERSON, play)
 
+    def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
+        """Do what the person asks, and remember what was before it."""
+        before = self._moment
+        done = super().act(action, numbers)
+        if done and action not in IN_PLAY and action is not Action.NEXT:
+            self._moments.append(before)
+        return done
+
+    @property
+    def _moment(self) -> _Moment:
+        return _Moment(
+            state=self.state,
+            entries=len(self._entries),
+            thrown=self._thrown,
+            rolls=self._dice.rolls,
+            last=self.last,
+            sheet=tuple(self.sheet),
+            last_play=self.last_play,
+        )
+
+    @property
+    def may_take_back(self) -> bool:
+        """Whether the person has decided anything in this game that is not taken back."""
+        return bool(self._moments)
+
+    def take_back(self) -> bool:
+        """Undo the person's last decision and all that followed; return False if there is none in this game.
+
+        What was left to the table is no decision. Nothing is left to it at once again, either: the person decides.
+        """
+        if not self._moments:
+            return False
+        moment = self._moments.pop()
+        del self._entries[moment.entries :]
+        self._thrown, self._dice.rolls = moment.thrown, moment.rolls
+        self.last, self.sheet, self.last_play = moment.last, list(moment.sheet), moment.last_play
+        self.show_decision(moment.state)
+        return True
+
     # -- the bot ------------------------------------------------------------------------------------------------
 
     @property
@@ -173,7 +271,7 @@ class BotMatch(TableModel):
     # -- the game -----------------------------------------------------------------------------------------------
 
     def _roll_dice(self, count: int) -> Numbers:
-        return tuple(sorted((self._dice.randint(1, 6) for _ in range(count)), reverse=True))
+        return tuple(sorted((self._dice.roll() for _ in range(count)), reverse=True))
 
     def _roll(self, seat: Seat) -> None:
         self._throw(seat, self._roll_dice(self.state.rules.dice))
@@ -241,7 +339,7 @@ class BotMatch(TableModel):
 
     def _open(self) -> None:
         """Roll for who begins; whoever plays this roll plays it."""
-        first, second = self._dice.randint(1, 6), self._dice.randint(1, 6)
+        first, second = self._dice.roll(), self._dice.roll()
         if first == second and self.state.laws.automatic is AutomaticRaise.NONE:
             self._open()
         elif first == second or self.state.rules.opening is Opening.RETHROW:

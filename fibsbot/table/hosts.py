@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
 
 import structlog
+from attrs import frozen
 
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.base import Strategy
@@ -21,9 +23,25 @@ from fibsbot.strategies.questions import (
     question_of,
 )
 from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.learning import ADVISER, Learning, Lesson
 from fibsbot.table.model import Action, Preference, TableModel
 
 _log = structlog.get_logger(__name__)
+
+
+PLAIN_POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+"""The content security policy of a page without scripts and styles."""
+
+
+@frozen
+class Document:
+    """A page of its own, beside that of the table."""
+
+    html: str
+    policy: str
+    """Its content security policy."""
+    refresh: int | None = None
+    """Seconds after which the browser asks again; None if the page is done."""
 
 
 class TableHost(ABC):
@@ -49,6 +67,10 @@ class TableHost(ABC):
         Raises LookupError for an unknown address, ValueError with what was expected for an impossible request.
         """
         raise LookupError(address)
+
+    def document(self, address: str) -> Document | None:  # noqa: ARG002 - for subclasses
+        """Return the page at an address beside that of the table; None if there is none."""
+        return None
 
     def listen(self, listener: Callable[[], None]) -> None:
         """Call `listener` in the event loop whenever something has changed."""
@@ -92,30 +114,81 @@ class TableHost(ABC):
 
 
 class BotHost(TableHost):
-    """A match against a strategy, which thinks in a thread."""
+    """A match against a strategy, which thinks in a thread, with lessons for the person."""
 
-    def __init__(self, match: BotMatch, bot: Strategy) -> None:
-        """Let `bot` play seat B of the match."""
+    def __init__(self, match: BotMatch, bot: Strategy, adviser: str = ADVISER) -> None:
+        """Let `bot` play seat B of the match; `adviser` is the strategy that values for the lessons."""
         super().__init__()
         self.match = match
+        self.learning = Learning(self, adviser)
         self._bot = bot
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="bot")
         self._playing: asyncio.Task[None] | None = None
-        self._warming: asyncio.Task[None] | None = None
 
     @property
     def model(self) -> BotMatch:
         """The match."""
         return self.match
 
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """What the lessons show."""
+        return {"learning": self.learning.to_json()}
+
+    def request(self, address: str, asked: Mapping[str, Any]) -> bool:
+        """Do what a page asks of the lessons."""
+        match address:
+            case "learn":
+                return self.learning.ask(Lesson(asked.get("lesson")))
+            case "tutor":
+                self.learning.switch_tutor(wanted=bool(asked.get("wanted")))
+                return True
+            case "set-up":
+                self.learning.set_up(asked.get("position"))
+                return True
+        return super().request(address, asked)
+
+    def document(self, address: str) -> Document | None:
+        """Return the report of the match as far as it is made, which asking for it begins."""
+        report = self.learning.wanted_report() if address == "report" else None
+        if report is None:
+            return None
+        if report.page is not None:
+            return Document(report.page, report.policy)
+        return Document(report.progress, PLAIN_POLICY, None if report.fault else 1)
+
     async def start(self) -> None:
         """Warm the bot up, and let it play if it begins."""
-        self._warming = asyncio.create_task(asyncio.to_thread(_warm_up, self._bot, self.match.state.rules))
+        self._thread.submit(_warm_up, self._bot, self.match.state.rules)
         self._let_bot_play()
 
     async def close(self) -> None:
         """Stop; a bot that thinks is not waited for."""
         if self._playing:
             self._playing.cancel()
+        self.learning.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def act(self, action: Action, numbers: Sequence[int] = ()) -> bool:
+        """Do what the person asks, after the tutor has looked at it; nothing is done while the tutor warns."""
+        if self.learning.warning is not None:
+            return False
+        return self.learning.consider(action, numbers) or self.stand(action, numbers)
+
+    def stand(self, action: Action, numbers: Sequence[int]) -> bool:
+        """Do what the person asks, whatever the tutor thinks."""
+        return super().act(action, numbers)
+
+    def prefer(self, preference: Preference, *, wanted: bool) -> None:
+        """Leave something to the table, or take it back; not while the tutor warns."""
+        if self.learning.warning is None:
+            super().prefer(preference, wanted=wanted)
+
+    def sit_down(self, match: BotMatch) -> None:
+        """Go on with another match; what the person leaves to the table stays."""
+        match.preferences |= self.match.preferences
+        self.match = match
+        self.changed()
 
     def changed(self) -> None:
         """Tell who listens, and let the bot decide."""
@@ -128,12 +201,16 @@ class BotHost(TableHost):
             self._playing = asyncio.create_task(self._play())
 
     async def _play(self) -> None:
-        """Let the bot decide until the person has to."""
+        """Let the bot decide until the person has to; what it thought about a game that has changed is forgotten."""
+        loop = asyncio.get_running_loop()
         while (question := self.match.question) is not None:
-            answer = await asyncio.to_thread(answer_of, self._bot, question)
+            match, state = self.match, self.match.state
+            answer = await loop.run_in_executor(self._thread, answer_of, self._bot, question)
+            if self.match is not match or match.state is not state:
+                continue
             if answer is None:
                 return
-            self.match.answer(answer)
+            match.answer(answer)
             self.tell()
 
 

@@ -327,11 +327,15 @@ class TableModel(ABC):
 
     def take_over(self, state: GameState) -> None:
         """Show a new state of the match, in which a play that was being made is forgotten."""
+        self.show_decision(state)
+        self._decide_by_preference()
+
+    def show_decision(self, state: GameState) -> None:
+        """Do the same, but leave nothing to the table that a person may decide."""
         self.state = state
         self.play, self._swapped = None, False
         if state.decides is self.seat and state.stage is Stage.MOVE and not state.resignation:
             self.play = PartialPlay.of(state)
-        self._decide_by_preference()
 
     def _decide_by_preference(self) -> None:
         """Do what the person leaves to the table."""

@@ -18,7 +18,7 @@ from aiohttp import web
 from fibsbot.draw.themes import stylesheet
 from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.service.settings import HOST
-from fibsbot.table.hosts import TableHost
+from fibsbot.table.hosts import Document, TableHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.page_state import PageView, page_state
 
@@ -107,6 +107,8 @@ class TablePage:
             text, kind = self.state_text(PageView.of(request.query)), "application/json"
         elif address in _ASSETS:
             kind, text = _ASSETS[address]
+        elif document := self.host.document(address):
+            return _document_response(document)
         else:
             raise web.HTTPNotFound
         return web.Response(text=text, content_type=kind, headers=HEADERS)
@@ -174,6 +176,13 @@ class TablePage:
         except ConnectionError:
             pass  # the browser has closed the connection
         return response
+
+
+def _document_response(document: Document) -> web.Response:
+    headers = {**HEADERS, "Content-Security-Policy": document.policy}
+    if document.refresh is not None:
+        headers["Refresh"] = str(document.refresh)
+    return web.Response(text=document.html, content_type="text/html", headers=headers)
 
 
 async def _asked(request: web.Request) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import fibs_protocol
-import fibsbot
+from fibsbot.version import __version__
 
 _LIBRARIES: Final = ("numpy",)
 """Libraries whose version changes random numbers."""
@@ -40,7 +40,7 @@ def digest(*parts: Any) -> str:
 def fingerprint() -> Mapping[str, str]:
     """Return the parts of the fingerprint of this process by name."""
     parts = {
-        "fibsbot": f"{fibsbot.__version__} {_digest_of_files('.py')}",
+        "fibsbot": f"{__version__} {_digest_of_files('.py')}",
         "networks and data": _digest_of_files(".npz", ".json", ".toml"),
         "Python": f"{sys.version_info.major}.{sys.version_info.minor}",
     }
@@ -71,7 +71,6 @@ def _digest_of_files(*endings: str) -> str:
 
 def _files(endings: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
     """Yield name and content of the files of the program that end so."""
-    for package in (fibsbot, fibs_protocol):
-        folder = Path(str(package.__file__)).parent
+    for folder in (Path(__file__).parents[1], Path(str(fibs_protocol.__file__)).parent):
         for path in sorted(file for ending in endings for file in folder.rglob(f"*{ending}")):
             yield path.relative_to(folder.parent).as_posix(), path.read_bytes()

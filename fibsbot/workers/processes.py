@@ -14,6 +14,8 @@ from collections.abc import Callable, Generator, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from attrs import define
@@ -75,6 +77,23 @@ def single_threaded_libraries() -> Iterator[None]:
             os.environ.pop(name)
             if value is not None:
                 os.environ[name] = value
+
+
+@contextlib.contextmanager
+def main_module_kept_out(*needed: object) -> Iterator[None]:
+    """Start processes that do not import the main module, unless what they need is defined in it.
+
+    They would run a script again that calls us without asking for `__name__ == "__main__"`, as most scripts do.
+    """
+    main = sys.modules["__main__"]
+    if b"__main__" in bytes(ForkingPickler.dumps(needed)):
+        yield
+        return
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 class WorkerProcesses:
@@ -181,7 +200,7 @@ def _start_worker(
 ) -> _Worker:
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_run_worker, args=(theirs, work, arguments, stop, gc.get_threshold()), daemon=True)
-    with signals_held_back(*held_back), single_threaded_libraries():
+    with signals_held_back(*held_back), single_threaded_libraries(), main_module_kept_out(work, arguments):
         process.start()
     theirs.close()
     return _Worker(process, ours)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fibs_protocol import messages as m
 from fibs_protocol.words import YOU
-from fibsbot.arena.demo import BothSides
+from fibsbot.arena.both_sides import BothSides
 
 SCORE = m.YouRedouble(2)
 

@@ -14,7 +14,9 @@ from rich.console import Console
 from fibs_protocol import messages as m
 from fibs_protocol.board import BoardState
 from fibs_protocol.stream import MessageReader
-from fibsbot.arena.demo import LAST_LINES, MatchDisplay
+from fibsbot.arena.demo import LAST_LINES, Display
+from fibsbot.arena.match_board import BackgammonBoard
+from fibsbot.bot.tracked_match import TrackedMatch
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.match import MatchState
 from fibsbot.position import Play, Position
@@ -82,10 +84,10 @@ def received(path: Path) -> list[m.Message]:
 def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=80, height=24, color_system=None)
-    with MatchDisplay(console, "fibsbot") as display:
+    with Display(console, BackgammonBoard("fibsbot", "opponent")) as display:
         for number in range(3 * LAST_LINES):
             display.print(f"line {number}")
-        display.show_board(BOARD)
+        display.show_board(m.Board(BOARD))
         screen.truncate(0)
     lines = screen.getvalue().splitlines()
     assert f"line {3 * LAST_LINES - 1}" in screen.getvalue()
@@ -94,9 +96,10 @@ def test_a_terminal_sees_one_picture_that_fits_into_24_lines() -> None:
 
 def test_the_last_position_and_the_score_after_it_are_shown_although_no_board_comes() -> None:
     screen = io.StringIO()
-    with MatchDisplay(Console(file=screen, width=80), "fibsbot") as display:
-        display.show_board(BOARD)
-        display.show_final_position(Position((0, *[0] * 5, -2, *[0] * 18, 0)), (4, 2))
+    after = TrackedMatch("", state=MatchState(Position((0, *[0] * 5, -2, *[0] * 18, 0)), length=3, score=(4, 2)))
+    with Display(Console(file=screen, width=80), BackgammonBoard("fibsbot", "opponent")) as display:
+        display.show_board(m.Board(BOARD))
+        display.board.take_end(after)
         display.print("fibsbot wins 1 point (single).", with_board=True)
     assert "OFF: O-15 X-13" in screen.getvalue()
     assert "BAR: O-0 X-0" in screen.getvalue()

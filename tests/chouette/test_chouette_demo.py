@@ -17,7 +17,8 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from fibsbot.arena.demo import MatchDisplay
+from fibsbot.arena.demo import Display
+from fibsbot.arena.match_board import BackgammonBoard
 from fibsbot.chouette import demo
 from fibsbot.chouette.demo import ChouetteError, ChouettePlayer, play_chouette
 from fibsbot.chouette.rules import start, withdraw
@@ -106,7 +107,7 @@ class Dropper(HeuristicStrategy):
 async def test_strategies_that_fail_cost_a_decision_and_every_game_settles_the_ledger() -> None:
     screen = io.StringIO()
     pairs = [(Dropper(), RandomStrategy(number)) for number in range(3)]
-    display = MatchDisplay(Console(file=screen, width=80), "alice")
+    display = Display(Console(file=screen, width=80), BackgammonBoard("alice", ""))
     sheet = await demo.play(display, pairs, games=4, seed=1, pause=0.0, log_path=None)
     assert 4 == len(sheet.games)
     for game in sheet.games:

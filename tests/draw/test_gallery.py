@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from fibsbot.cli.rules import show
+from fibsbot.cli.show import show
 from tests.draw.gallery import GALLERY
 
 DOCS: Final = Path(__file__).parents[2] / "docs"

@@ -89,17 +89,17 @@ def test_every_sentence_of_the_variations_names_tests_that_exist_or_is_no_law() 
     assert len(cells) > 60
 
 
-def test_legal_prints_each_play_with_the_table_after_it() -> None:
+def test_legal_prints_each_play_with_the_position_after_it() -> None:
     result = run("legal", "24:15 / 24:15", "--game", "fevga", "--dice", "55")
     assert ["24/19 24/9   24:13 19 9 / 24:15", "24/4         24:14 4 / 24:15"] == sorted(result.stdout.splitlines())
     assert run("legal", "--game", "fevga", "--dice", "55").stdout == result.stdout
 
 
-def test_legal_gives_json_with_a_table_for_each_play() -> None:
+def test_legal_gives_json_with_a_position_for_each_play() -> None:
     found = json.loads(run("legal", "--game", "tabula", "--dice", "642", "--json").stdout)
     assert ("tabula", [6, 4, 2], [6, 4, 2]) == (found["game"], found["dice"], found["numbers"])
     moves = [[25, 19], [25, 21], [25, 23]]
-    assert [{"play": "hand/23 hand/21 hand/19", "moves": moves, "table": "25:12 23 21 19 / 25:15"}] == found["plays"]
+    assert [{"play": "hand/23 hand/21 hand/19", "moves": moves, "position": "25:12 23 21 19 / 25:15"}] == found["plays"]
 
 
 def test_legal_says_that_a_turn_has_more_parts() -> None:
@@ -179,34 +179,34 @@ def test_legal_prints_a_legal_play_alone() -> None:
     assert result.stdout.startswith("8/5 6/5   24:2 23:2")
 
 
-def test_show_draws_a_table_and_its_facts() -> None:
+def test_show_draws_a_position_and_its_facts() -> None:
     text = "13:11 7:2 24 6 pinned=6 / 12 23:9 19:3 7 24 pinned=12"
     lines = run("show", text, "--game", "plakoto", "--dice", "61").stdout.splitlines()
     assert "   BAR: O-0 X-0   OFF: O-0 X-0  player rolled 6 1." in lines
     assert "   decision  player to play 6-1" in lines
-    assert "   table     24 13:11 7:2 6 pinned=6 / 24 23:9 19:3 12 7 pinned=12" in lines
+    assert "   position  24 13:11 7:2 6 pinned=6 / 24 23:9 19:3 12 7 pinned=12" in lines
 
 
 def test_show_gives_json_with_the_state_of_the_game() -> None:
     found = json.loads(run("show", "--game", "hyper", "--dice", "21", "--json").stdout)
-    facts = {name: found.pop(name) for name in ("game", "table", "pips")}
-    assert {"game": "hyper", "table": "24 23 22 / 24 23 22", "pips": [69, 69]} == facts
-    assert facts["table"] == format_sides(state_from_json(found).sides)
+    facts = {name: found.pop(name) for name in ("game", "pips")}
+    assert {"game": "hyper", "pips": [69, 69]} == facts
+    assert "24 23 22 / 24 23 22" == found["position"] == format_sides(state_from_json(found).sides)
 
 
-def test_show_draws_a_picture_of_a_table_and_a_play(tmp_path: Path) -> None:
-    picture = ("--svg", "-o", str(tmp_path / "table.svg"), "--light", "--names", "marvin", "ford")
+def test_show_draws_a_picture_of_a_position_and_a_play(tmp_path: Path) -> None:
+    picture = ("--svg", "-o", str(tmp_path / "tapa.svg"), "--light", "--names", "marvin", "ford")
     result = run("show", "--game", "tapa", "--dice", "65", "--play", "24/13", *picture)
     assert (0, "") == (result.exit_code, result.output)
-    assert "<title>marvin plays 6-5: 24/13</title>" in (tmp_path / "table.svg").read_text()
+    assert "<title>marvin plays 6-5: 24/13</title>" in (tmp_path / "tapa.svg").read_text()
 
 
-def test_perft_counts_the_tables_of_a_game() -> None:
+def test_perft_counts_the_positions_of_a_game() -> None:
     lines = run("perft", "--game", "tapa", "--depth", "2").stdout.splitlines()
     assert [["1", "59"], ["2", "3,474"]] == [line.split()[:2] for line in lines[1:]]
     rules, text = load_ruleset("tapa"), "24 2:14 / 24:15"
     found = json.loads(run("perft", text, "--game", "tapa", "--depth", "1", "--json").stdout)
-    assert perft(rules, 1, parse_sides(text, rules)) == found["tables"]
+    assert perft(rules, 1, parse_sides(text, rules)) == found["positions"]
 
 
 @pytest.mark.parametrize(
@@ -226,12 +226,12 @@ def test_perft_counts_the_tables_of_a_game() -> None:
         (("show", "--game", "tapa", "--play", "24/23"), "expected --svg with --play"),
         (("show", "--game", "tapa", "--svg", "--play", "24/23"), "expected --dice as in --dice 65, got none"),
         (("show", XGID, "--dice", "31"), "expected --dice with --game"),
-        (("show",), "Missing argument 'XGID|TABLE'"),
-        (("legal",), "Missing argument 'XGID|TABLE'"),
+        (("show",), "Missing argument 'XGID|POSITION'"),
+        (("legal",), "Missing argument 'XGID|POSITION'"),
         (("legal", "--game", "tabula"), "expected --dice as in --dice 654, got none"),
         (("legal", "--game", "tabula", "--dice", "61"), "expected --dice with 3 digits"),
         (("legal", "--game", "tapa", "--dice", "61", "--play", "hello"), "expected moves such as"),
-        (("perft", "24:15 / 24:15"), "expected --game with a table"),
+        (("perft", "24:15 / 24:15"), "expected --game with a position"),
         (("perft", "--game", "tapa", "-j", "2"), "expected --jobs without --game"),
     ],
 )

@@ -98,7 +98,7 @@ class Club:
 
 
 SHORT: Final = ("gioul", "hyper", "tapa")
-"""Games that are played to the end here; `tests/arena/test_ruleset_demo.py` has whole matches of all games."""
+"""Games that are played to the end here; `tests/arena/test_demo_of_every_game.py` has whole matches of all games."""
 
 
 @pytest.mark.parametrize("game", some_slow(GAMES, is_long))

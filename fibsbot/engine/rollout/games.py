@@ -193,15 +193,15 @@ class BlockPlayer:
         cubes = self._searcher.cubes(state)
         start = CubeLine(1, THEIRS) if candidate.turned else cubes.start
         boards = np.repeat(boards_of([state.position]), BLOCK, axis=0)
-        table = _Games.of(self._searcher.lookahead, cubes, plan, boards, start)
+        games = _Games.of(self._searcher.lookahead, cubes, plan, boards, start)
         dice = RolloutDice(plan.seed, block)
         for turn in range(plan.truncated or MAX_TURNS):
-            table.settle(cubes.are_final(table.boards))
-            if not len(table.games):
+            games.settle(cubes.are_final(games.boards))
+            if not len(games.games):
                 break
-            table.turn(dice.roll(), doubling=turn > 0 or not candidate.rolls)
-        table.settle(np.ones(len(table.games), np.bool_))
-        return table.results if candidate.mine else _other(table.results)
+            games.turn(dice.roll(), doubling=turn > 0 or not candidate.rolls)
+        games.settle(np.ones(len(games.games), np.bool_))
+        return games.results if candidate.mine else _other(games.results)
 
 
 class _BestPlays(NamedTuple):

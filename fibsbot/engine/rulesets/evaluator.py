@@ -90,7 +90,7 @@ class Choice(NamedTuple):
     before: State
     """The board from which they start."""
     nodes: States
-    """Tables, one a row."""
+    """Boards, one per row."""
     results: IntVector32
     """The rows of the boards that the plays lead to."""
     moves: IntVector32
@@ -415,7 +415,7 @@ class RulesetEvaluator:
         self._of_thread = threading.local()
 
     def chances(self, boards: Sequence[Sides]) -> Floats32:
-        """Return the chances of the player who is to roll, `Table.own`, shape (n, 6).
+        """Return the chances of the player who is to roll, `Sides.own`, shape (n, 6).
 
         They are those to win at least one, two and three units, and to lose as many; see `GameNetwork.unit_points`.
         """

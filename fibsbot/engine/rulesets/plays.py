@@ -55,7 +55,7 @@ from fibsbot.engine.rulesets.parameters import (
 )
 
 NODES: Final = 16_000
-"""Tables that one search can hold, the start included; about twice as many as any game has been seen to need."""
+"""Boards that one search can hold, the start included; about twice as many as any game has been seen to need."""
 _SLOTS: Final = 1 << 16
 _LONGEST: Final = 100
 """More than the sum of the numbers of a part: so much each number played counts in `worth`."""

@@ -209,7 +209,7 @@ def _arrangement(arrangements: Int16s, board: Int64s, first: int) -> int:
 
 @inner
 def number_of(table: ExactTable, state: State) -> int:
-    """Return the number of the position of a table of the family, seen by the player who is to roll."""
+    """Return the number of a position in the table, seen by the player who is to roll."""
     number = 0
     for side in range(2):
         digits = 0

@@ -105,7 +105,7 @@ class LearnBuffers(NamedTuple):
     game: GameBuffers
     kinds: IntVector64
     values: Matrix32
-    """The outputs for each recorded table, shape (rolls, OUTPUTS)."""
+    """The outputs for each recorded board, shape (rolls, OUTPUTS)."""
     target: Vector32
     errors: Vector32
     """Gradients of the hidden units."""

@@ -37,8 +37,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import TIMESTAMP
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from fibsbot import __version__
 from fibsbot.records.store.database import StoreError
+from fibsbot.version import __version__
 
 VERSION: Final = 7
 """Of the schema; kept in `store_version`."""
@@ -227,8 +227,9 @@ DECISIONS: Final = Table(
     Index(None, "game_id"),
 )
 """`sitting` is how often the match had been resumed; turns are counted anew each time. `fallback` is why the answer is
-not the strategy's own, `refused` the server's message if it did not accept the answer. `table_text` is the
-position in a game other than backgammon, whose `xgid` is null; `dice` has a digit for each die."""
+not the strategy's own, `refused` the server's message if it did not accept the answer; `dice` has a digit for each die.
+`table_text` is the position in a game other than backgammon, whose `xgid` is null. It is called after the `table:` line
+that shows the game; another name would need a new VERSION."""
 
 SHEETS: Final = Table(
     "sheets",

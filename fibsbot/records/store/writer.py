@@ -25,7 +25,6 @@ import structlog
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 
-from fibsbot import __version__
 from fibsbot.files import os_errors_as
 from fibsbot.records.store.database import (
     StoreError,
@@ -47,6 +46,7 @@ from fibsbot.records.store.record_queue import (
 )
 from fibsbot.records.store.schema import WRITERS, prepare
 from fibsbot.redaction import redact_record
+from fibsbot.version import __version__
 
 QUEUE_LIMIT: Final = 20_000
 """Maximum number of records in memory while the database is unavailable."""

@@ -20,6 +20,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
+from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
 from fibsbot.draw.markup import clean
 from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, last_play, scene_of_game, scene_of_state, show_play
 from fibsbot.draw.svg import scene_svg
@@ -73,31 +74,26 @@ def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
 def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
     """Draw a match; None while its state is not known. `last` is a play that may have led there."""
     if track.table is not None:
-        return _table_picture(track, track.table, own_name, last)
+        return _picture_of_line(track, track.table, own_name, last)
     if track.state is None:
         return None
     decider, phase = _open_decision(track)
     state = track.decision_state(phase)
-    opponent = track.opponent or "opponent"
+    names = (own_name, track.opponent or "opponent")
     shown, look = _play_to(sides_of(track.state.position), last), _OWN_LOOK
     if decider is PlayerSide.OPPONENT:
-        scene, look = scene_of_state(state.swapped(), (opponent, own_name), dark=False), _OPPONENT_LOOK
+        state, names, look = state.swapped(), names[::-1], _OPPONENT_LOOK
         shown = shown and evolve(shown, below=not shown.below)
-    else:
-        scene = scene_of_state(state, (own_name, opponent))
-    if not track.running:
-        scene = _at_rest(scene)
-    return BoardPicture(scene_svg(evolve(scene, shown=shown), look), scene.title)
+    scene = evolve(scene_of_state(state, names, dark=decider is PlayerSide.PLAYER), shown=shown)
+    return _picture(scene, caption_of_state(state, names), look, running=track.running)
 
 
-def _table_picture(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
+def _picture_of_line(track: TrackedMatch, line: TableState, own_name: str, last: LastPlay | None) -> BoardPicture:
     """Draw a match of a game other than backgammon by its last line."""
     game = game_from_state(line)
-    scene = scene_of_game(game, Seat.A, (own_name, track.opponent or "opponent"))
-    if not track.running:
-        scene = _at_rest(scene)
-    shown = _play_to(game.sides_for(Seat.A), last)
-    return BoardPicture(scene_svg(evolve(scene, shown=shown), _OWN_LOOK), scene.title)
+    names = (own_name, track.opponent or "opponent")
+    scene = evolve(scene_of_game(game, Seat.A, names), shown=_play_to(game.sides_for(Seat.A), last))
+    return _picture(scene, caption_of_game(game, names), _OWN_LOOK, running=track.running)
 
 
 def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
@@ -109,10 +105,12 @@ def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
     return track.turn or PlayerSide.PLAYER, Phase.MOVE if track.dice else Phase.ROLL
 
 
-def _at_rest(scene: Scene) -> Scene:
-    """Return the scene of a game that is over, without a side on turn."""
-    below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
-    return evolve(scene, below=below, above=above, title="between two games")
+def _picture(scene: Scene, caption: Caption, look: ViewOptions, *, running: bool) -> BoardPicture:
+    """Return a picture; that of a game that is over has no side on turn."""
+    if not running:
+        below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
+        scene, caption = evolve(scene, below=below, above=above), evolve(caption, title="between two games")
+    return BoardPicture(scene_svg(scene, caption, look), caption.title)
 
 
 class FeedPart(enum.Enum):

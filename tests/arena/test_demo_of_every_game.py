@@ -1,6 +1,7 @@
 """`fibsbot demo --game NAME`: golden transcripts of whole matches over TCP.
 
-`FIBSBOT_GOLDEN=write pytest tests/arena/test_ruleset_demo.py` updates them; read the difference before committing it.
+`FIBSBOT_GOLDEN=write pytest tests/arena/test_demo_of_every_game.py` updates them; read the difference before
+committing it.
 """
 
 from __future__ import annotations
@@ -63,6 +64,21 @@ def test_a_strategy_that_does_not_play_the_game_is_refused_in_a_line(
     result = CliRunner().invoke(main, ["demo", "--game", "greek", option, given, "--log-dir", str(tmp_path)])
     assert 2 == result.exit_code
     assert said in (result.output or str(result.exception))
+
+
+@pytest.mark.slow
+def test_doubles_passes_and_resignations_are_shown_in_every_game(tmp_path: Path) -> None:
+    words = ["demo", "--game", "nackgammon", "--length", "5", "--seed", "2"]
+    words += ["--strategy", "heuristic", "--opponent-strategy", "heuristic"]
+    result = CliRunner().invoke(main, [*words, "--log-dir", str(tmp_path)])
+    assert 0 == result.exit_code, result.output
+    lines = result.output.splitlines()
+    assert ["Game 1", "Game 2", "Game 3"] == [line for line in lines if line.startswith("Game ")]
+    assert 4 == sum(" doubles to " in line for line in lines)
+    assert 3 == sum(line.endswith(" takes") for line in lines)
+    for line in ("opponent wins 2 points (resigned).", "fibsbot wins 1 point (passed).", "opponent passes"):
+        assert line in lines
+    assert re.search(r"^ 1 +opponent +2 +\d+ +resigned *\n 2 +fibsbot +1 +\d+ +passed *$", result.output, re.MULTILINE)
 
 
 @pytest.mark.slow

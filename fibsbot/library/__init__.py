@@ -1,0 +1,10 @@
+"""The library's front door: what `import fibsbot` offers.
+
+    board.py        `Board`: a game at a moment, of any ruleset
+    evaluations.py  `evaluate`, `rank`, `cube`, `rollout`
+    matches.py      `Match`, `read`, `write`, `analyse`
+    pictures.py     `draw`: a board as SVG
+    printed.py      results as columns, in text and HTML
+
+See docs/library.md. What these are made of can be imported from its own module.
+"""

@@ -1,0 +1,285 @@
+"""Matches in files: `read`, `write`, `analyse`, and `Match`."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, overload
+
+from attrs import field, frozen
+
+from fibsbot.analysis.model import AnalysedDecision, MatchAnalysis, PlayerStatistics
+from fibsbot.formats import FormatError
+from fibsbot.library.board import Board
+from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
+from fibsbot.library.printed import Printed
+from fibsbot.position import Position
+from fibsbot.transcript import Transcript, walk
+
+
+class UnreadableFileWarning(UserWarning):
+    """A file of a folder, or of a zip or tar file, is left out; the text says why."""
+
+
+@frozen
+class Match:
+    """A match that was played, of any game."""
+
+    transcript: Transcript
+    """All of it: games, entries, times."""
+    source: str = field(default="", eq=False)
+    """The file that it was read from."""
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """The names of the players."""
+        first, second = self.transcript.players
+        return first.name, second.name
+
+    @property
+    def length(self) -> int:
+        """Points; 0 is an unlimited match."""
+        return self.transcript.length
+
+    @property
+    def score(self) -> tuple[int, int]:
+        """Points of the players at the end, as far as they are known."""
+        return self.transcript.scores
+
+    @property
+    def winner(self) -> str | None:
+        """The name of the winner; None for an unfinished or unlimited match."""
+        winner = self.transcript.winner
+        return None if winner is None else self.players[winner]
+
+    @property
+    def game(self) -> str:
+        """The name of the game that is played."""
+        return self.transcript.rules.name
+
+    @property
+    def boards(self) -> list[Board]:
+        """The board after each entry, and that before the first one of each game. Raises TranscriptError."""
+        found = []
+        for game in self.transcript.games:
+            found.append(Board.of(game.start))
+            found += [Board.of(step.after) for step in walk(game)]
+        return found
+
+    def __str__(self) -> str:
+        """Return players, length, number of games and score in a line."""
+        return str(self.transcript)
+
+
+def read(*places: Path | str) -> Iterator[Match]:
+    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, JSON, session logs and others.
+
+    Raises OSError or FormatError for a file that is named and cannot be read; one that is found in a folder or a packed
+    file is left out with an UnreadableFileWarning.
+    """
+    from fibsbot.archive.sources import sources_of  # noqa: PLC0415 - a program may only write
+    from fibsbot.replay.log_reading import CaptureError  # noqa: PLC0415 - as above
+    from fibsbot.replay.match_files import read_content  # noqa: PLC0415 - as above
+
+    paths = [Path(place) for place in places]
+    for path in paths:
+        path.stat()
+    for source in sources_of(paths):
+        if not source.name:
+            continue
+        problem = source.problem
+        try:
+            found = iter(()) if problem else read_content(source.name, source.parts)[1]
+            for transcript in found:
+                yield Match(transcript, source.name)
+        except (FormatError, CaptureError) as error:
+            problem = str(error)
+        if problem and source.explicit:
+            raise FormatError(f"{source.name}: {problem}")
+        if problem:
+            warnings.warn(f"{source.name}: {problem}", UnreadableFileWarning, stacklevel=2)
+
+
+def write(path: Path | str, matches: Match | Iterable[Match], form: str | None = None) -> None:
+    """Write matches into a file; the format is that of its extension, `.mat`, `.sgf`, `.json`, ..., or named.
+
+    Raises FormatError for a match of a game that the format cannot say, ValueError for an unknown format.
+    """
+    from fibsbot.files import replacing  # noqa: PLC0415 - a program may only read
+    from fibsbot.formats.conversion import write_matches  # noqa: PLC0415 - as above
+
+    place = Path(path)
+    chosen = [matches] if isinstance(matches, Match) else matches
+    pieces = write_matches(form or place.suffix.removeprefix("."), (match.transcript for match in chosen))
+    with replacing(place) as part, part.open("w", encoding="utf-8") as file:
+        file.writelines(pieces)
+
+
+# -- analysis -------------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class AnalysedMatch(Printed):
+    """The analysis of a match: errors and luck of both players."""
+
+    analysis: MatchAnalysis
+    """All of it: each decision with the values of its alternatives."""
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """The names of the players."""
+        first, second = self.analysis.transcript.players
+        return first.name, second.name
+
+    @property
+    def pr(self) -> tuple[float | None, float | None]:
+        """The performance ratings; None without a decision."""
+        first, second = self.analysis.figures
+        return first.pr, second.pr
+
+    def columns(self) -> Sequence[str]:
+        """Return the headings."""
+        return ("player", " decisions", " lost", " PR", " luck")
+
+    def rows(self) -> Sequence[Sequence[str]]:
+        """Return a row for each player."""
+        return [
+            [name, *_cells(figures), f"{figures.luck:+.3f}"]
+            for name, figures in zip(self.players, self.analysis.figures, strict=True)
+        ]
+
+    def note(self) -> str:
+        """Return who has analysed it."""
+        return f"by {self.analysis.evaluator}"
+
+    def errors(self, player: Literal[0, 1] | None = None, at_least: float = 0.02) -> MatchErrors:
+        """Return the decisions that cost at least this much, the worst first; of one player, or of both."""
+        found = [
+            decision
+            for game in self.analysis.games
+            for decision in game.decisions
+            if decision.loss >= at_least and player in {None, decision.decision.seat}
+        ]
+        return MatchErrors(self.players, tuple(sorted(found, key=lambda one: -one.loss)))
+
+    def by_kind(self) -> ErrorsByKind:
+        """Return the errors by the kind of position: race, holding game, prime and so on; in backgammon.
+
+        The kinds are those of `fibsbot archive` (docs/archive.md). In games with other boards all are "other".
+        """
+        found: dict[str, tuple[_Sums, _Sums]] = defaultdict(lambda: (_Sums(), _Sums()))
+        analysed = [one for game in self.analysis.games for one in game.decisions]
+        for kind, one in zip(_kinds(analysed), analysed, strict=True):
+            found[kind][one.decision.seat].add(one)
+        return ErrorsByKind(
+            self.players, {kind: (first.figures, second.figures) for kind, (first, second) in found.items()}
+        )
+
+
+class _Sums:
+    """What a player has lost in positions of a kind."""
+
+    def __init__(self) -> None:
+        self.figures = PlayerStatistics()
+
+    def add(self, one: AnalysedDecision) -> None:
+        self.figures += PlayerStatistics(decisions=int(one.counts), loss=one.loss)
+
+
+def _kinds(analysed: Sequence[AnalysedDecision]) -> list[str]:
+    """Return the kind of position of each decision."""
+    import numpy as np  # noqa: PLC0415 - as above
+
+    from fibsbot.archive.position_classes import position_classes  # noqa: PLC0415 - loads the engine's arrays
+    from fibsbot.engine.arrays import boards_of  # noqa: PLC0415 - as above
+
+    boards = [one.decision.state.board for one in analysed]
+    of_backgammon = [board for board in boards if isinstance(board, Position)]
+    turns = [one.decision.step.turn for one in analysed if isinstance(one.decision.state.board, Position)]
+    kinds = iter(position_classes(boards_of(of_backgammon), np.array(turns, int)).tolist())
+    return [next(kinds) if isinstance(board, Position) else "other" for board in boards]
+
+
+@frozen(eq=False)
+class MatchErrors(Printed, Sequence[AnalysedDecision]):
+    """Decisions that cost something, the worst first."""
+
+    players: tuple[str, str]
+    decisions: tuple[AnalysedDecision, ...]
+
+    @overload
+    def __getitem__(self, index: int) -> AnalysedDecision: ...
+    @overload
+    def __getitem__(self, index: slice) -> MatchErrors: ...
+    def __getitem__(self, index: int | slice) -> AnalysedDecision | MatchErrors:
+        """Return an error by its place from 0, or some of them."""
+        found = self.decisions[index]
+        return found if isinstance(found, AnalysedDecision) else MatchErrors(self.players, found)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.decisions)
+
+    def columns(self) -> Sequence[str]:
+        """Return the headings."""
+        return ("player", " game", " turn", "dice", "played", "best", " loss")
+
+    def rows(self) -> Sequence[Sequence[str]]:
+        """Return a row for each error."""
+        return [
+            [
+                self.players[one.decision.seat],
+                str(one.decision.step.game),
+                str(one.decision.step.turn),
+                "".join(map(str, one.decision.state.dice or ())),
+                one.decision.text,
+                one.best,
+                f"{one.loss:.3f}",
+            ]
+            for one in self.decisions
+        ]
+
+
+@frozen(eq=False)
+class ErrorsByKind(Printed, Mapping[str, tuple[PlayerStatistics, PlayerStatistics]]):
+    """What both players have lost, by the kind of position."""
+
+    players: tuple[str, str]
+    kinds: dict[str, tuple[PlayerStatistics, PlayerStatistics]]
+
+    def __getitem__(self, kind: str) -> tuple[PlayerStatistics, PlayerStatistics]:
+        """Return the figures of both players in one kind of position."""
+        return self.kinds[kind]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the kinds."""
+        return iter(self.kinds)
+
+    def __len__(self) -> int:
+        """Return how many kinds there were."""
+        return len(self.kinds)
+
+    def columns(self) -> Sequence[str]:
+        """Return the headings."""
+        return ("kind", *(f" {name}: {what}" for name in self.players for what in ("decisions", "lost", "PR")))
+
+    def rows(self) -> Sequence[Sequence[str]]:
+        """Return a row for each kind, the most frequent first."""
+        ordered = sorted(self.kinds.items(), key=lambda item: -sum(figures.decisions for figures in item[1]))
+        return [[kind, *_cells(first), *_cells(second)] for kind, (first, second) in ordered]
+
+
+def _cells(figures: PlayerStatistics) -> list[str]:
+    return [str(figures.decisions), f"{figures.loss:.3f}", "" if figures.pr is None else f"{figures.pr:.2f}"]
+
+
+def analyse(match: Match, evaluator: str = DEFAULT_EVALUATOR, *, luck: bool = True) -> AnalysedMatch:
+    """Return the analysis of every decision of a match, and of the luck of every roll, which takes most of the time.
+
+    Raises TranscriptError for an illegal match, AnalysisError if the evaluator fails.
+    """
+    from fibsbot.analysis.match_analysis import analyse_match  # noqa: PLC0415 - a program may only read
+
+    return AnalysedMatch(analyse_match(match.transcript, evaluator_of(evaluator), luck=luck))

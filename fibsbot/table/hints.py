@@ -1,0 +1,199 @@
+"""What the choices of a decision are worth, for a person who learns: the values that reports show, before it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.analysis.decision_analysis import DecisionAnalyser
+from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade, loss_against
+from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.position import Play
+from fibsbot.rules.game import choices
+from fibsbot.rules.laws import Level
+from fibsbot.rules.permissions import refusal_to_double
+from fibsbot.rules.ruleset import Ruleset
+from fibsbot.rules.state import GameState, Seat
+from fibsbot.strategies.base import Chances, DetailedEvaluator, Evaluator, PlayValue, PositionEvaluator
+from fibsbot.strategies.questions import first_decisions
+from fibsbot.table.model import Action
+from fibsbot.transcript import Answer, Decision, Entry, Named, Step
+
+BLUNDER: Final = GRADE_THRESHOLDS[Grade.BLUNDER]
+"""The loss from which on the tutor speaks: what reports call a blunder."""
+CHOICES_SHOWN: Final = 5
+"""Choices of a hint at most."""
+
+
+@frozen
+class Choice:
+    """One of the choices of a decision."""
+
+    text: str
+    """The play in notation, or the action in words."""
+    equity: float
+    """For the player who decides; normalised."""
+    loss: float
+    """What it loses against the best choice; 0 for that one."""
+    play: Play | None = None
+    """To be shown by arrows; None if it is no play."""
+    chances: Chances | None = None
+    """Of the player who decides, after the play; None if the evaluator gives none, or for another decision."""
+
+
+@frozen
+class Hint:
+    """The best choices of a decision, the best first."""
+
+    choices: tuple[Choice, ...]
+    plies: int | None = None
+    """Rolls looked ahead; None if the evaluator does not say."""
+    chances: Chances | None = None
+    """Where no play is to be chosen: the chances of the player who decides, if the game is played on."""
+
+
+@frozen
+class Judgement:
+    """What a decision costs, before it stands."""
+
+    made: str
+    """The decision in notation."""
+    loss: float
+    """What it loses against the best one; 0 if it is the best."""
+    best: str
+    """The best one in notation."""
+    play: Play | None = None
+    """The best play, to be shown by arrows; None for another decision."""
+
+    @property
+    def sentence(self) -> str:
+        """What the tutor says."""
+        made = _IN_WORDS.get(self.made, self.made)
+        return f"{made} costs {self.loss:.3f}: think again, or play it."
+
+
+_IN_WORDS: Final = {
+    "roll": "No double",
+    "double": "The double",
+    "take": "The take",
+    "pass": "The pass",
+    "beaver": "The beaver",
+    "accept": "To accept",
+    "reject": "To reject",
+}
+"""Decisions as the tutor names them; plays are named by their notation."""
+
+
+class Adviser:
+    """Values decisions by an evaluator; every method may take a second."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        """Use `evaluator` for all decisions."""
+        self._evaluator = evaluator
+        self._analyser = DecisionAnalyser(evaluator)
+
+    def warm_up(self, rules: Ruleset) -> None:
+        """Value the first decisions of a game: the very first start compiles what is needed."""
+        for state in first_decisions(rules):
+            if state.phase is Phase.MOVE:
+                self._evaluator.value_plays(state, state.plays)
+
+    def hint(self, game: GameState, seat: Seat) -> Hint | None:
+        """Return the best choices of the player who decides; None if this player has nothing to decide."""
+        state = MatchState.of(game, seat)
+        if state is None:
+            return None
+        if state.phase is Phase.MOVE:
+            return self._hint_for_play(game, state, seat)
+        if state.phase is Phase.ROLL and refusal_to_double(game, seat):
+            return self._hint_to_roll(state)
+        worth = self._analyser.alternatives(state, game, seat)
+        best = max(worth.values())
+        found = (Choice(text, value, loss_against(best, value)) for text, value in worth.items())
+        rolling = state if state.phase is Phase.ROLL else None
+        cube = self._evaluator.value_cube(rolling) if rolling else None
+        return Hint(
+            tuple(sorted(found, key=lambda choice: choice.loss)[:CHOICES_SHOWN]),
+            cube.plies if cube else None,
+            cube.chances if cube else None,
+        )
+
+    def _hint_for_play(self, game: GameState, state: MatchState, seat: Seat) -> Hint:
+        plays = state.plays or (Play(),)
+        options = self._analyser.analyse(_decision(game, state, seat, plays[0])).options[:CHOICES_SHOWN]
+        if not options:
+            return self._hint_for_only_play(game, state, seat, plays[0])
+        best = options[0].value.equity
+        found = (
+            Choice(
+                option.text,
+                option.value.equity,
+                loss_against(best, option.value.equity),
+                option.play,
+                option.value.chances,
+            )
+            for option in options
+        )
+        return Hint(tuple(found), options[0].value.plies)
+
+    def _hint_for_only_play(self, game: GameState, state: MatchState, seat: Seat, play: Play) -> Hint:
+        if isinstance(self._evaluator, DetailedEvaluator):
+            value = self._evaluator.compare_plays(state, [play], play)[0]
+        else:
+            value = PlayValue(self._evaluator.value_plays(state, [play])[0])
+        text = _decision(game, state, seat, play).text
+        return Hint((Choice(text, value.equity, 0.0, play, value.chances),), value.plies)
+
+    def _hint_to_roll(self, state: MatchState) -> Hint:
+        if isinstance(self._evaluator, PositionEvaluator):
+            value = self._evaluator.value_position(state)
+            return Hint((Choice(CubeAction.ROLL.value, value.equity, 0.0),), value.plies, value.chances)
+        return Hint((Choice(CubeAction.ROLL.value, self._evaluator.value(state), 0.0),))
+
+    def judge(self, game: GameState, seat: Seat, answer: Answer) -> Judgement | None:
+        """Return what a decision costs, as a report would; None if there is nothing to decide."""
+        state = MatchState.of(game, seat)
+        if state is None:
+            return None
+        decision = _decision(game, state, seat, answer)
+        analysed = self._analyser.analyse(decision)
+        play = analysed.options[0].play if analysed.options else None
+        return Judgement(decision.text, analysed.loss, analysed.best, play)
+
+
+def _decision(game: GameState, state: MatchState, seat: Seat, answer: Answer) -> Decision:
+    """Return a decision that is not in a transcript yet, and so has no entry."""
+    return Decision(Step(1, 0, game, Entry(), game), seat, state, answer)
+
+
+_CUBE_ACTIONS: Final = {
+    Action.ROLL: CubeAction.ROLL,
+    Action.DOUBLE: CubeAction.DOUBLE,
+    Action.TAKE: CubeAction.TAKE,
+    Action.PASS: CubeAction.PASS,
+    Action.BEAVER: CubeAction.BEAVER,
+}
+
+
+def answer_to_judge(
+    game: GameState, seat: Seat, action: Action, numbers: Sequence[int], play: Play | None
+) -> Answer | None:
+    """Return the decision that an action stands for, if an evaluator can judge it; None for all others.
+
+    `play` is the play that is being made. A roll is judged where a double is allowed.
+    """
+    answer: Answer | None = None
+    match tuple(numbers):
+        case () if action is Action.DONE:
+            answer = play
+        case () if action in _CUBE_ACTIONS and not (action is Action.ROLL and refusal_to_double(game, seat)):
+            answer = _CUBE_ACTIONS[action]
+        case () if action in {Action.ACCEPT, Action.REJECT}:
+            answer = action is Action.ACCEPT
+        case (number,) if action is Action.NAME and number in choices(game):
+            answer = Named(seat=seat, number=number)
+        case (level,) if action is Action.RESIGN and level in set(Level):
+            answer = Level(level)
+    return answer
