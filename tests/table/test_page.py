@@ -202,7 +202,7 @@ async def test_a_game_is_played(way: str) -> None:
 
 @pytest.mark.slow
 async def test_a_match_of_three_points_is_played() -> None:
-    async with chromium() as browser, a_table(browser, length=3) as seen:
+    async with chromium() as browser, a_table(browser, length=3, seed=2) as seen:
         await play_match(seen, WAYS["mouse"])
         assert len(seen.match.transcript.games) > 1
 
