@@ -44,6 +44,15 @@ class Seen:
     page: TablePage
     match: BotMatch
     faults: list[str]
+    server: PageServer
+
+    def drop_connections(self) -> None:
+        """Break every connection to the server."""
+        running = self.server._runner.server
+        assert running is not None
+        for connection in running.connections:
+            assert connection.transport is not None
+            connection.transport.abort()
 
     async def is_current(self) -> None:
         """Wait until the person has to decide, or the match is over, and the page shows that."""
@@ -94,7 +103,7 @@ async def a_table(
         async with asyncio.timeout(3 * SOON):
             await tab.goto(address)
             await tab.wait_for_selector("#board svg")
-            yield Seen(tab, page, match, faults)
+            yield Seen(tab, page, match, faults, server)
         assert faults == []
         await tab.close()
     finally:
@@ -311,6 +320,20 @@ async def test_cube_and_resignation_are_confirmed() -> None:
         await seen.tab.click("#levels button >> nth=1")
         await until(lambda: seen.match.state.stage is Stage.OVER)
         assert seen.match.state.scores == (0, 4 if seen.match.state.cube == 2 else 2)
+
+
+async def test_a_page_that_lost_its_table_says_so_and_comes_back() -> None:
+    async with chromium() as browser, a_table(browser, seed=3) as seen:
+        await opening(seen)
+        await seen.tab.context.set_offline(True)  # for new connections
+        seen.drop_connections()
+        await seen.tab.wait_for_selector(".lost #text")
+        assert "does not answer" in await seen.tab.inner_text("#text")
+        assert seen.page.host.act(Action.MOVE, [seen.match.moves[0].move.source])  # something changes meanwhile
+        await seen.tab.context.set_offline(False)
+        await seen.is_current()
+        assert "does not answer" not in await seen.tab.inner_text("#text")
+        seen.faults.clear()  # the browser complains of the lost connection
 
 
 async def test_names_are_never_markup() -> None:

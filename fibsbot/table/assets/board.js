@@ -174,6 +174,8 @@ function show(state, before) {
   if (state.board !== before?.board) {
     const old = before?.board && String(before.size) === String(state.size) ? checkers(board) : [];
     board.innerHTML = state.board;
+    const svg = board.firstElementChild;
+    svg.append(...svg.querySelectorAll('g[font-size="20"]')); // numbers of checkers, above the arrows
     if (old.length && !dropped) glide(old, checkers(board));
     dropped = null;
   }
