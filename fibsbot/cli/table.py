@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from attrs import define, evolve
 
-from fibsbot.cli import UserError
+from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import os_errors_as, replacing
@@ -31,7 +31,7 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
 
 @click.command()
 @click.option("--game", default="backgammon", show_default=True, metavar="NAME", help="Game, see `fibsbot rules`.")
-@click.option("--length", default=3, show_default=True, type=click.IntRange(1, 99), help="Points of the match.")
+@click.option("--length", default=3, show_default=True, type=click.IntRange(0, 99), help="Points, 0: no end.")
 @click.option(
     "--level", default="club", show_default=True, type=click.Choice(list(LEVELS)), help="Strength of the bot."
 )
@@ -40,7 +40,7 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
     metavar="ID",
     help="Play on from an XGID, a GNUbg ID, or both rows of a board with ` / ` between them, yours first.",
 )
-@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port of the page.  [default: a free one]")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port.  [default: 8375 if it is free]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--output", default="matches", show_default=True, type=FOLDER, help="Folder for matches that are played.")
 @click.option(
@@ -110,6 +110,8 @@ def table(  # noqa: PLR0913 - one argument per option
         output.mkdir(parents=True, exist_ok=True)
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
+    except ModuleNotFoundError as error:
+        raise ConfigError("the page needs aiohttp (pip install 'fibsbot[web]'), found none") from error
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 

@@ -225,9 +225,10 @@ class TableModel(ABC):
         found: dict[tuple[int, int], tuple[NumberMove, ...]] = {}
         if self.play is None:
             return found
-        begun = [(made.move.source, (made,), self.play.after(made)) for made in self.moves]
+        begun: list[tuple[int, tuple[NumberMove, ...], PartialPlay]] = []
+        begun += [(made.move.source, (made,), self.play.after(made)) for made in self.moves]
         while begun:
-            longer = []
+            longer: list[tuple[int, tuple[NumberMove, ...], PartialPlay]] = []
             for source, way, play in begun:
                 at = way[-1].move.target
                 if found.setdefault((source, at), way) is way and not play.ended:

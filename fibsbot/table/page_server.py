@@ -39,6 +39,7 @@ PATIENCE: Final = 20.0
 """Seconds that a browser may take to read before it is disconnected."""
 RETRY_MILLISECONDS: Final = 1000
 """Milliseconds after which a browser tries again when the connection is lost."""
+USUAL_PORT: Final = 8375
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 _log = structlog.get_logger(__name__)
@@ -210,7 +211,10 @@ class PageServer:
     """Serves the pages of tables to browsers on this machine."""
 
     def __init__(self, port: int, host: str = HOST) -> None:
-        """Serve on an address and a port; 0 takes a free one."""
+        """Serve on an address and a port; 0 takes a free one, the usual one if it is free.
+
+        Browsers remember settings by the port.
+        """
         self.port = port
         self.host = host
         self.pages: dict[str, TablePage] = {}
@@ -238,11 +242,16 @@ class PageServer:
     async def start(self) -> None:
         """Start listening. Raises OSError if the port is in use."""
         await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, self.host, self.port).start()
-        except OSError:
-            await self._runner.cleanup()
-            raise
+        ports = [self.port] if self.port else [USUAL_PORT, 0]
+        for port in ports:
+            try:
+                await web.TCPSite(self._runner, self.host, port).start()
+            except OSError:
+                if port == ports[-1]:
+                    await self._runner.cleanup()
+                    raise
+            else:
+                break
         self.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:

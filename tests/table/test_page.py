@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, Final
 
+import aiohttp
 import pytest
 from attrs import frozen
 from playwright.async_api import Browser, Page
 
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.rules.laws import LAWS
+from fibsbot.rules.state import Stage
 from fibsbot.strategies.loader import load
-from fibsbot.table.bot_match import BotMatch
+from fibsbot.table.bot_match import PERSON, BotMatch
 from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
@@ -28,6 +30,12 @@ PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "i
 LAPTOP: Final = {"viewport": {"width": 1366, "height": 768}}
 
 
+async def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds."""
+    while not holds():  # noqa: ASYNC110 - nobody tells
+        await asyncio.sleep(0.005)
+
+
 @frozen
 class Seen:
     """A page in a browser, and the table that it shows."""
@@ -36,6 +44,15 @@ class Seen:
     page: TablePage
     match: BotMatch
     faults: list[str]
+    server: PageServer
+
+    def drop_connections(self) -> None:
+        """Break every connection to the server."""
+        running = self.server._runner.server
+        assert running is not None
+        for connection in running.connections:
+            assert connection.transport is not None
+            connection.transport.abort()
 
     async def is_current(self) -> None:
         """Wait until the person has to decide, or the match is over, and the page shows that."""
@@ -46,8 +63,7 @@ class Seen:
 
     async def is_newer(self, version: int) -> None:
         """Wait until there is a newer state than that with a number."""
-        while self.page.version == version:  # noqa: ASYNC110 - the page tells nobody
-            await asyncio.sleep(0.005)
+        await until(lambda: self.page.version != version)
 
     async def middle(self, selector: str, part: float = 0.5) -> tuple[float, float]:
         """Return the middle of something on the page."""
@@ -58,11 +74,18 @@ class Seen:
 
 @asynccontextmanager
 async def a_table(
-    browser: Browser, game: str = "backgammon", length: int = 1, *, device: Any = LAPTOP, laws: str = ""
+    browser: Browser,
+    game: str = "backgammon",
+    length: int = 1,
+    *,
+    device: Any = LAPTOP,
+    laws: str = "",
+    seed: int = 1,
+    names: tuple[str, str] = ("you", "bot"),
 ) -> AsyncIterator[Seen]:
     """Serve a table and open it; nothing on the page may go wrong, and no request may leave."""
     rules = load_ruleset(game)
-    match = BotMatch(rules, LAWS[laws] if laws else rules.laws, length, ("you", "bot"), Random(1))
+    match = BotMatch(rules, LAWS[laws] if laws else rules.laws, length, names, Random(seed))
     host, server = BotHost(match, load("pips")), PageServer(0)
     page = server.add(host)
     await server.start()
@@ -80,7 +103,7 @@ async def a_table(
         async with asyncio.timeout(3 * SOON):
             await tab.goto(address)
             await tab.wait_for_selector("#board svg")
-            yield Seen(tab, page, match, faults)
+            yield Seen(tab, page, match, faults, server)
         assert faults == []
         await tab.close()
     finally:
@@ -188,7 +211,7 @@ async def test_a_game_is_played(way: str) -> None:
 
 @pytest.mark.slow
 async def test_a_match_of_three_points_is_played() -> None:
-    async with chromium() as browser, a_table(browser, length=3) as seen:
+    async with chromium() as browser, a_table(browser, length=3, seed=2) as seen:
         await play_match(seen, WAYS["mouse"])
         assert len(seen.match.transcript.games) > 1
 
@@ -199,3 +222,153 @@ async def test_a_game_of_every_ruleset_is_played(game: str) -> None:
     way = list(WAYS)[sorted(GAMES).index(game) % len(WAYS)]
     async with chromium() as browser, a_table(browser, game, device=WAYS[way].device) as seen:
         await play_match(seen, WAYS[way])
+
+
+async def opening(seen: Seen) -> tuple[int, int]:
+    """Wait for the person's first move; return the dice from the left."""
+    await seen.is_current()
+    while Action.MOVE not in seen.match.actions:
+        before = seen.page.version
+        await WAYS["keyboard"].act(seen, Action.ROLL)
+        await seen.is_newer(before)
+        await seen.is_current()
+    dice = seen.match.shown.dice
+    assert dice is not None
+    return dice[0], dice[1]
+
+
+def moved(seen: Seen) -> list[int]:
+    """Return the numbers that have been moved by."""
+    return [made.number for made in seen.match.play.moves] if seen.match.play else []
+
+
+async def test_a_right_click_plays_the_other_die_and_a_drag_both() -> None:
+    async with chromium() as browser, a_table(browser, seed=3) as seen:
+        left, right = await opening(seen)
+        both = next(place for place, way in seen.match.ways.items() if len(way) == 2)
+        await seen.tab.mouse.click(*await seen.middle(f'[data-place="{both[0]}"]'), button="right")
+        await until(lambda: moved(seen))
+        assert moved(seen) == [right]
+        await seen.tab.keyboard.press("u")
+        await until(lambda: not moved(seen))
+        await seen.is_current()
+        await WAYS["dragging"].move(seen, *both)
+        await until(lambda: len(moved(seen)) == 2)
+        assert sorted(moved(seen)) == sorted((left, right))
+        await seen.is_current()
+        assert Action.DONE in seen.match.actions
+        assert not any(entry.seat is PERSON for entry in seen.match.sheet)
+
+
+async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_other_die() -> None:
+    async with chromium() as browser, a_table(browser, device=PHONE, seed=3) as seen:
+        _, right = await opening(seen)
+        sizes = await seen.tab.evaluate(
+            "[...document.querySelectorAll('[data-place]')].map((place) => place.getBoundingClientRect())"
+            ".map((box) => Math.min(box.width, box.height)).sort((a, b) => a - b)"
+        )
+        assert sizes[2] >= 44  # but for the bar and the tray
+        assert await seen.tab.evaluate("document.documentElement.scrollWidth") == 390
+        source = seen.match.moves[0].move.source
+        x, y = await seen.middle(f'[data-place="{source}"]')
+        session = await seen.tab.context.new_cdp_session(seen.tab)
+        await session.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+        await until(lambda: moved(seen))
+        await session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        await asyncio.sleep(0.1)
+        assert moved(seen) == [right]
+
+
+async def test_a_laptop_shows_everything_without_scrolling_and_remembers_settings() -> None:
+    async with chromium() as browser, a_table(browser, seed=3) as seen:
+        await opening(seen)
+        tab = seen.tab
+        assert await tab.evaluate("document.documentElement.scrollHeight") <= 768
+        await tab.click("[aria-label=Settings]")
+        for setting in ("pick", "left"):
+            await tab.check(f'[data-setting="{setting}"]')
+        await tab.check('[data-preference="forced"]')
+        await tab.keyboard.press("Escape")
+        await tab.reload()
+        await tab.wait_for_selector("#board svg")
+        await seen.is_current()
+        assert [preference.value for preference in seen.match.preferences] == ["forced"]
+        ace, other = await seen.middle('[data-place="1"]'), await seen.middle('[data-place="12"]')
+        assert ace[0] < other[0]
+        source, target = next(iter(seen.match.ways))
+        await tab.mouse.click(*await seen.middle(f'[data-place="{source}"]'))
+        await tab.wait_for_selector("circle.picked", state="attached")
+        assert moved(seen) == []
+        await tab.mouse.click(*await seen.middle(f'[data-place="{target}"]'))
+        await until(lambda: moved(seen))
+
+
+async def test_cube_and_resignation_are_confirmed() -> None:
+    async with chromium() as browser, a_table(browser, length=3, seed=4) as seen:
+        await seen.is_current()
+        assert Action.DOUBLE in seen.match.actions
+        before = seen.page.version
+        for key in ("d", "Escape"):
+            await seen.tab.keyboard.press(key)
+        assert seen.page.version == before
+        await seen.tab.keyboard.press("d")
+        await seen.tab.keyboard.press("Enter")
+        await seen.is_newer(before)
+        await seen.is_current()
+        assert any(entry.text == "doubles to 2" for entry in seen.match.sheet)
+        await seen.tab.click('[data-action="resign"]')
+        await seen.tab.click("#levels button >> nth=1")
+        await until(lambda: seen.match.state.stage is Stage.OVER)
+        assert seen.match.state.scores == (0, 4 if seen.match.state.cube == 2 else 2)
+
+
+async def test_a_page_that_lost_its_table_says_so_and_comes_back() -> None:
+    async with chromium() as browser, a_table(browser, seed=3) as seen:
+        await opening(seen)
+        await seen.tab.context.set_offline(True)  # for new connections
+        seen.drop_connections()
+        await seen.tab.wait_for_selector(".lost #text")
+        assert "does not answer" in await seen.tab.inner_text("#text")
+        assert seen.page.host.act(Action.MOVE, [seen.match.moves[0].move.source])  # something changes meanwhile
+        await seen.tab.context.set_offline(False)
+        await seen.is_current()
+        assert "does not answer" not in await seen.tab.inner_text("#text")
+        seen.faults.clear()  # the browser complains of the lost connection
+
+
+async def test_names_are_never_markup() -> None:
+    async with chromium() as browser, a_table(browser, names=("</svg><img src=x onerror=alert(1)>", "<b>bot")) as seen:
+        await seen.is_current()
+        assert await seen.tab.evaluate("document.querySelectorAll('img, #board b').length") == 0
+        assert await seen.tab.inner_text("#opponent .name") == "<b>bot"
+
+
+@pytest.mark.parametrize("inputs", [pytest.param(10_000, marks=pytest.mark.slow), 300])
+async def test_random_inputs_by_the_addresses_of_the_page(inputs: int) -> None:
+    random, rules = Random(inputs), load_ruleset("backgammon")
+    match = BotMatch(rules, rules.laws, 0, ("you", "bot"), Random(1))
+    host, server = BotHost(match, load("pips")), PageServer(0)
+    page = server.add(host)
+    await server.start()
+    address = server.address(page)
+    words = [action.value for action in Action] * 3 + ["", "fly", None, 7, [1], {"a": 1}]
+    try:
+        await host.start()
+        async with aiohttp.ClientSession() as session, asyncio.timeout(3 * SOON):
+            for _ in range(inputs):
+                numbers = [random.choice([*range(-1, 27), 1.5, "1", None, True]) for _ in range(random.randrange(3))]
+                asked: Any = random.choice(
+                    [
+                        {"action": random.choice(words), "numbers": random.choice([numbers, [], 3, None, "x"])},
+                        {"action": "move", "numbers": [*random.choice([*match.ways, (0, 0)])]},
+                        {"preference": random.choice(["roll", "forced", "greedy", "x", None]), "wanted": numbers},
+                        random.choice([[], None, "act", 1]),
+                    ]
+                )
+                path = random.choice(["act", "act", "act", "prefer", "state", "events", "..", "nothing"])
+                response = await session.post(address + path, json=asked)
+                assert response.status in {200, 400, 403, 404}
+            assert (await session.get(address + "state")).status == 200
+    finally:
+        await host.close()
+        await server.close()

@@ -86,14 +86,7 @@ function showPlaces(state) {
     const targets = [...new Set(movesFrom(place).map((move) => placeName(move[1])))];
     setArea(made, state.places[place].area, state.size);
     made.classList.toggle("source", targets.length > 0);
-    made.tabIndex = targets.length ? 0 : -1;
-    if (targets.length) {
-      made.setAttribute("aria-label", `Checker on ${placeName(place)}: play to ${targets.join(", ")}`);
-      made.removeAttribute("aria-hidden");
-    } else {
-      made.removeAttribute("aria-label");
-      made.setAttribute("aria-hidden", "true");
-    }
+    made.dataset.targets = targets.join(", ");
   }
   setArea(dice, state.dice, state.size);
   setArea(cube, state.cube, state.size);
@@ -127,7 +120,15 @@ function showMarks() {
     for (const place of buttons.keys()) if (isSource(place)) ring(place, "source", state.places[place].top);
   }
   svg.append(marks);
-  for (const [place, made] of buttons) made.classList.toggle("target", from !== null && isTarget(from, place));
+  for (const [place, made] of buttons) {
+    made.classList.toggle("target", from !== null && isTarget(from, place));
+    const canPutDown = picked !== null && isTarget(picked, place);
+    const label = canPutDown ? `Put it on ${placeName(place)}`
+      : isSource(place) ? `Checker on ${placeName(place)}: play to ${made.dataset.targets}` : "";
+    made.tabIndex = label ? 0 : -1;
+    made.setAttribute("aria-label", label);
+    made.setAttribute("aria-hidden", String(!label));
+  }
 }
 
 // -- checkers glide from where they were ------------------------------------------------------------------------
@@ -173,6 +174,8 @@ function show(state, before) {
   if (state.board !== before?.board) {
     const old = before?.board && String(before.size) === String(state.size) ? checkers(board) : [];
     board.innerHTML = state.board;
+    const svg = board.firstElementChild;
+    svg.append(...svg.querySelectorAll('g[font-size="20"]')); // numbers of checkers, above the arrows
     if (old.length && !dropped) glide(old, checkers(board));
     dropped = null;
   }

@@ -116,7 +116,8 @@ function showSheet(state) {
 }
 
 function showActions(state) {
-  const made = BUTTONS.filter(([action]) => state.actions.includes(action)).map(([action, label]) => {
+  const offered = state.actions.filter((action) => action !== "swap" || state.moves.length);
+  const made = BUTTONS.filter(([action]) => offered.includes(action)).map(([action, label]) => {
     const one = button(action === "beaver" ? capital(state.redouble) : label, () => act(action));
     one.dataset.action = action;
     if (FIRST.includes(action)) one.className = "first";
