@@ -78,7 +78,7 @@ COMMANDS: Final = {
     "stats": ("fibsbot.cli.stats:stats", "Summarise match results."),
     "status": ("fibsbot.cli.status:status", "Show what the running bots are doing."),
     "strategies": ("fibsbot.cli.strategies:strategies", "List the strategies and where they come from."),
-    "table": ("fibsbot.cli.table:table", "Play against the bot in a browser, or on a server."),
+    "table": ("fibsbot.cli.table:table", "Play against the bot in a browser or in the terminal, or on a server."),
     "train": ("fibsbot.cli.train:train", "Train networks by a recipe."),
     "ubgi": ("fibsbot.cli.strategies:ubgi", "Run as a UBGI engine on stdin and stdout."),
     "worker": ("fibsbot.cli.serve:worker", "Run a worker of a Dask scheduler until stopped."),

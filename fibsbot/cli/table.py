@@ -1,9 +1,13 @@
-"""`fibsbot table`: play against the bot, or on a server, in a browser."""
+"""`fibsbot table`: play against the bot in a browser or in the terminal, or on a server."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import signal
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final
@@ -40,6 +44,7 @@ LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "wo
     metavar="ID",
     help="Play on from an XGID, a GNUbg ID, or both rows of a board with ` / ` between them, yours first.",
 )
+@click.option("--terminal", is_flag=True, help="Play in this terminal.  [default: where there is no display]")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port.  [default: 8375 if it is free]")
 @click.option("--no-browser", is_flag=True, help="Only print the address.")
 @click.option("--output", default="matches", show_default=True, type=FOLDER, help="Folder for matches that are played.")
@@ -62,6 +67,7 @@ def table(  # noqa: PLR0913 - one argument per option
     length: int,
     level: str,
     position: str | None,
+    terminal: bool,
     port: int,
     output: Path,
     server: tuple[str, int] | None,
@@ -72,7 +78,7 @@ def table(  # noqa: PLR0913 - one argument per option
     no_browser: bool,
     **named: Any,
 ) -> None:
-    """Play against the bot in a browser, or on a server.
+    """Play against the bot in a browser or in the terminal, or on a server.
 
     Against the bot no server, account or settings are needed. The address works on this machine only, until Ctrl-C.
     The match is written to a file as it is played, which `fibsbot report` opens. With --position the ID says the score
@@ -92,6 +98,11 @@ def table(  # noqa: PLR0913 - one argument per option
         play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
         return
     laws = laws_from(**named)
+    if terminal and (no_browser or port):
+        raise UserError(f"expected --terminal without {'--no-browser' if no_browser else '--port'}")
+    if terminal and (reason := _why_no_terminal()):
+        raise UserError(f"expected a terminal to play in, but {reason}")
+    terminal = terminal or not (no_browser or port or _has_display() or _why_no_terminal())
     try:
         rules = load_ruleset(game)
     except UnknownGameError as error:
@@ -108,6 +119,9 @@ def table(  # noqa: PLR0913 - one argument per option
     path = path_of(match, output)
     with os_errors_as(UserError, f"cannot make the folder {output}"):
         output.mkdir(parents=True, exist_ok=True)
+    if terminal:
+        _play_in_terminal(match, partial(load, LEVELS[level]), path)
+        return
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
     except ModuleNotFoundError as error:
@@ -132,6 +146,50 @@ def path_of(match: BotMatch, folder: Path) -> Path:
     return next(path for path in paths if not path.exists())
 
 
+def _has_display() -> bool:
+    """Return whether a browser could open a window here."""
+    return not sys.platform.startswith("linux") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+
+
+def _why_no_terminal() -> str | None:
+    """Return why the table cannot be drawn in this terminal; None if it can."""
+    streams = {"standard input": sys.__stdin__, "standard output": sys.__stdout__, "standard error": sys.__stderr__}
+    elsewhere = next((name for name, file in streams.items() if file is None or not file.isatty()), None)
+    if elsewhere:
+        return f"{elsewhere} is none"
+    if os.environ.get("TERM", "dumb") == "dumb":
+        return "TERM is 'dumb' or not set, so that nothing can be drawn"
+    encoding = sys.__stderr__.encoding if sys.__stderr__ else ""
+    return None if encoding.lower().replace("-", "") == "utf8" else f"its encoding is {encoding}, not UTF-8"
+
+
+def _play_in_terminal(match: BotMatch, load: Callable[[], Any], path: Path) -> None:
+    import asyncio  # noqa: PLC0415 - see `table`
+
+    from fibsbot.strategies.loader import StrategyError  # noqa: PLC0415
+    from fibsbot.table.hosts import LateBotHost  # noqa: PLC0415
+    from fibsbot.table.terminal.app import TableApp  # noqa: PLC0415 - loads textual
+
+    host = LateBotHost(match, load)
+    app = TableApp(host, dark=not _is_light(os.environ.get("COLORFGBG", "")))
+    file = MatchFile(path, app.warn)
+    host.listen(lambda: file.write(host.match))
+    app.run(loop=asyncio.new_event_loop())
+    if isinstance(app.fault, StrategyError):
+        raise UserError(str(app.fault))
+    if app.fault is not None:
+        raise app.fault
+    if file.path.exists():
+        click.echo(f"The match is in {file.path}; fibsbot report {file.path} opens it.")
+    sys.stdout.flush()
+    os._exit(app.return_code or 0)  # Python would wait for a bot that thinks or compiles
+
+
+def _is_light(colours: str) -> bool:
+    """Return whether a terminal says that its background is light: `0;15` is black on white."""
+    return colours.rpartition(";")[2] in {"7", "15"}
+
+
 async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bool) -> None:
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
@@ -142,7 +200,7 @@ async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bo
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    host, file = BotHost(match, bot), MatchFile(path)
+    host, file = BotHost(match, bot), MatchFile(path, partial(click.echo, err=True))
     host.listen(lambda: file.write(host.match))
     server = PageServer(port)
     page = server.add(host)
@@ -164,6 +222,8 @@ class MatchFile:
     """The file of a match, written as it is played, so that whatever ends the program costs no more than a decision."""
 
     path: Path
+    warn: Callable[[str], object]
+    """Called with a sentence if it cannot be written."""
     _match: BotMatch | None = None
     _games: tuple[Game, ...] = ()
     """What it has of the match."""
@@ -183,6 +243,6 @@ class MatchFile:
             with replacing(self.path) as part:
                 part.write_text(write_json(transcript), encoding="utf-8")
         except OSError as error:
-            click.echo(f"cannot write the match to {self.path}: {error.strerror or error}", err=True)
+            self.warn(f"cannot write the match to {self.path}: {error.strerror or error}")
         else:
             self._games = transcript.games

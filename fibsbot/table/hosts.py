@@ -14,6 +14,7 @@ from attrs import frozen
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.questions import (
+    LastResort,
     Question,
     StrategyAnswer,
     StrategyFailedError,
@@ -211,6 +212,26 @@ class BotHost(TableHost):
                 return
             match.answer(answer)
             self.tell()
+
+
+class LateBotHost(BotHost):
+    """A match against a strategy that is loaded in a thread, which takes half a second: the board is there before."""
+
+    def __init__(self, match: BotMatch, load: Callable[[], Strategy]) -> None:
+        """Let the strategy that `load` returns play seat B of the match."""
+        super().__init__(match, LastResort())
+        self._load = load
+        self._loaded = False
+
+    async def start(self) -> None:
+        """Load the bot, warm it up, and let it play if it begins. Raises what `load` raises."""
+        self._bot = await asyncio.to_thread(self._load)
+        self._loaded = True
+        await super().start()
+
+    def _let_bot_play(self) -> None:
+        if self._loaded:
+            super()._let_bot_play()
 
 
 def answer_of(bot: Strategy, question: Question) -> StrategyAnswer | None:

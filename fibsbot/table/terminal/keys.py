@@ -1,0 +1,128 @@
+"""What each key means, and the line of keys that says what may be done now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from attrs import frozen
+
+from fibsbot.rules.laws import Level
+from fibsbot.table.model import Action, Preference, TableModel
+
+ACTION_KEYS: Final[Mapping[str, tuple[Action, ...]]] = {
+    "space": (Action.DONE, Action.ROLL, Action.NEXT),
+    "d": (Action.DOUBLE,),
+    "t": (Action.TAKE,),
+    "p": (Action.PASS,),
+    "b": (Action.BEAVER,),
+    "y": (Action.ACCEPT,),
+    "n": (Action.REJECT, Action.NEXT),
+    "x": (Action.REJECT_ROLL,),
+    "u": (Action.UNDO,),
+    "backspace": (Action.UNDO,),
+    "s": (Action.SWAP,),
+    "r": (Action.RESIGN,),
+}
+"""The actions of each key; the first that may be done is done."""
+PREFERENCE_KEYS: Final[Mapping[str, Preference]] = {
+    "a": Preference.ROLL,
+    "f": Preference.FORCED,
+    "g": Preference.GREEDY,
+}
+LABELS: Final[Mapping[Action, str]] = {
+    Action.DONE: "done",
+    Action.ROLL: "roll",
+    Action.NEXT: "next game",
+    Action.DOUBLE: "double",
+    Action.TAKE: "take",
+    Action.PASS: "pass",
+    Action.BEAVER: "beaver",
+    Action.ACCEPT: "accept",
+    Action.REJECT: "reject",
+    Action.REJECT_ROLL: "reject roll",
+    Action.UNDO: "undo",
+    Action.SWAP: "swap dice",
+    Action.RESIGN: "resign",
+}
+CONFIRMED: Final = frozenset({Action.DOUBLE, Action.PASS, Action.BEAVER})
+"""Actions that are asked about first."""
+LEVELS: Final = ", ".join(f"{level.value} {level.name.lower()}" for level in Level)
+HELP: Final = """\
+click, Enter     move a checker by the left die
+right click, o   by the other die
+drag             from its point to where it goes
+digits           move from that point (25: from the bar, or the hand)
+Tab, arrows      go from checker to checker
+/                type a whole play, such as 8/5 6/5
+click on dice    roll; swap the dice; done
+space            roll; done (nothing is played before); next game
+u undo   s swap the dice   d double   t take   p pass   b beaver
+r resign   y accept, n reject a resignation   x reject the roll
+n next game   q quit
+
+Left to the table:
+a rolls   f makes plays without a choice   g bears off with all
+
+l light or dark   w moves in words, for screen readers
+
+[8] can move, {8} is the checker that Enter moves, >5< where it can
+go; <○> is where the opponent has just moved, < > from where.
+"""
+
+
+@frozen
+class KeyLabel:
+    """A key that may be pressed, and what it does."""
+
+    key: str
+    label: str
+
+    @property
+    def text(self) -> str:
+        """The key and its label, as on the screen: `[u]ndo`, `[space] roll`."""
+        if self.label.startswith(self.key):
+            return f"[{self.key}]{self.label.removeprefix(self.key)}"
+        return f"[{self.key}] {self.label}"
+
+
+def labels_of(model: TableModel) -> list[KeyLabel]:
+    """Return what may be done now, with its keys."""
+    found, done, possible = [], set[Action](), model.actions
+    for key, actions in ACTION_KEYS.items():
+        action = next((one for one in actions if one in possible), None)
+        if action is not None and action not in done:
+            found.append(KeyLabel(key, LABELS[action]))
+            done.add(action)
+    if Action.MOVE in possible:
+        found += [KeyLabel("tab", "checker"), KeyLabel("enter", "move"), KeyLabel("/", "type")]
+    return [*found, KeyLabel("h", "help"), KeyLabel("q", "quit")]
+
+
+@frozen
+class Digits:
+    """Digits that were typed, and what they mean among the numbers that may be typed."""
+
+    typed: str = ""
+
+    def after(self, digit: str, numbers: Sequence[int]) -> Digits:
+        """Return the digits with another one; without those before it if they cannot go on so."""
+        longer = self.typed + digit
+        return Digits(longer if self.typed and _possible(longer, numbers) else digit)
+
+    def meant(self, numbers: Sequence[int]) -> int | None:
+        """Return the number that is meant; None while a longer one is possible, or if there is none of this kind."""
+        possible = _possible(self.typed, numbers)
+        return possible[0] if len(possible) == 1 and str(possible[0]) == self.typed else None
+
+    def entered(self, numbers: Sequence[int]) -> int | None:
+        """Return the number that is meant when no more digits come."""
+        return int(self.typed) if self.typed and int(self.typed) in numbers else None
+
+    def open(self, numbers: Sequence[int]) -> bool:
+        """Return whether more digits may come."""
+        return bool(_possible(self.typed, numbers))
+
+
+def _possible(typed: str, numbers: Sequence[int]) -> list[int]:
+    return [number for number in numbers if str(number).startswith(typed)]
