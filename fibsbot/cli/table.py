@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
+_NO_WEB: Final = "the page needs aiohttp (pip install 'fibsbot[web]'), found none"
 
 
 @click.command()
@@ -88,21 +89,12 @@ def table(  # noqa: PLR0913 - one argument per option
     or taken from $FIBSBOT_PASSWORD or the keyring; it is sent once and kept nowhere.
     """
     if server is not None or user is not None:
-        if server is None or user is None:
-            raise click.UsageError("--server and --user belong together")
-        try:
-            from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
-        except ImportError as error:
-            raise UserError("the table needs the extra web: pip install 'fibsbot[web]'") from error
-
-        play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
+        if server is None or user is None or terminal:
+            raise click.UsageError("--server and --user belong together, and are about the page in the browser")
+        _play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
         return
     laws = laws_from(**named)
-    if terminal and (no_browser or port):
-        raise UserError(f"expected --terminal without {'--no-browser' if no_browser else '--port'}")
-    if terminal and (reason := _why_no_terminal()):
-        raise UserError(f"expected a terminal to play in, but {reason}")
-    terminal = terminal or not (no_browser or port or _has_display() or _why_no_terminal())
+    in_terminal = _is_for_terminal(asked=terminal, page=bool(no_browser or port))
     try:
         rules = load_ruleset(game)
     except UnknownGameError as error:
@@ -119,13 +111,13 @@ def table(  # noqa: PLR0913 - one argument per option
     path = path_of(match, output)
     with os_errors_as(UserError, f"cannot make the folder {output}"):
         output.mkdir(parents=True, exist_ok=True)
-    if terminal:
+    if in_terminal:
         _play_in_terminal(match, partial(load, LEVELS[level]), path)
         return
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
     except ModuleNotFoundError as error:
-        raise ConfigError("the page needs aiohttp (pip install 'fibsbot[web]'), found none") from error
+        raise ConfigError(_NO_WEB) from error
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
@@ -144,6 +136,25 @@ def path_of(match: BotMatch, folder: Path) -> Path:
     name = f"{match.transcript.started:%Y%m%d-%H%M%S}-{match.state.rules.name}"
     paths = (folder / f"{name}{'' if number == 1 else f'-{number}'}.json" for number in itertools.count(1))
     return next(path for path in paths if not path.exists())
+
+
+def _play_on_server(server: tuple[str, int], user: str, *arguments: Any, **options: Any) -> None:
+    try:
+        from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
+    except ImportError as error:
+        raise ConfigError(_NO_WEB) from error
+
+    play_on_server(server, user, *arguments, **options)
+
+
+def _is_for_terminal(*, asked: bool, page: bool) -> bool:
+    """Return whether to play in the terminal: if asked for, or where no browser could open the page."""
+    reason = _why_no_terminal()
+    if asked and page:
+        raise UserError("expected --terminal without --no-browser and --port, which are about the page")
+    if asked and reason:
+        raise UserError(f"expected a terminal to play in, but {reason}")
+    return asked or not (page or reason or _has_display())
 
 
 def _has_display() -> bool:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import main, play
 from fibsbot.cli import play_session as play_module
+from fibsbot.cli.options import server_address
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests import forked
@@ -139,7 +140,7 @@ def test_errors_are_one_line_and_have_their_status(
 )
 def test_the_default_port_is_that_of_fibs(value: str, expected: tuple[str, int]) -> None:
     context = click.Context(play.play)
-    assert expected == play._address(context, play.play.params[1], value)
+    assert expected == server_address(context, play.play.params[1], value)
 
 
 def test_cheap_checks_come_before_any_strategy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ def play(match: BotMatch) -> None:
 def test_what_is_taken_back_goes_from_the_file_and_each_match_has_its_own(tmp_path: Path) -> None:
     start = read_position(OPENING, BACKGAMMON, BACKGAMMON.laws)
     match = BotMatch(BACKGAMMON, start.laws, 3, ("you", "bot"), Random(1), start)
-    file = MatchFile(path_of(match, tmp_path))
+    file = MatchFile(path_of(match, tmp_path), pytest.fail)
     file.write(match)
     assert not file.path.exists()
     play(match)
