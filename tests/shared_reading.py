@@ -64,6 +64,6 @@ def _on_each_path(find: Callable[[], Read]) -> Callable[[], Read]:
 
     @wraps(find)
     def shared() -> Read:
-        return kept(loader.entry_points, tuple(sys.path))
+        return kept(vars(loader)["entry_points"], tuple(sys.path))
 
     return shared
