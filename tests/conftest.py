@@ -116,10 +116,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Search for garbage seldom, and never in what was imported and collected: a tenth of the time.
 
-    And share compiled SQL, where any of the tests needs some.
+    And share compiled SQL and what engines read, where any of the tests needs some.
     """
     if FORKED and "fibsbot.records.store.database" in sys.modules:
         importlib.import_module("tests.compiled_statements").share()
+    if "fibsbot.engine.engine" in sys.modules:
+        importlib.import_module("tests.shared_reading").share()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

@@ -13,7 +13,7 @@ def some_slow(values: Iterable[str], is_slow: Callable[[str], bool]) -> list[obj
     return [pytest.param(it, marks=pytest.mark.slow) if is_slow(it) else it for it in values]
 
 
-SAMPLE: Final = frozenset({"backgammon", "nackgammon", "plakoto", "tabula", "acey-deucey"})
+SAMPLE: Final = frozenset({"backgammon", "nackgammon", "plakoto", "acey-deucey"})
 """Games that differ most: what they share with the others is tried with them by `make test-fast`."""
 
 

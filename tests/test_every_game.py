@@ -28,7 +28,7 @@ from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.network_player import NetworkPlayer
 from fibsbot.transcript import Continuation, Named, Transcript, count_decisions, walk
-from tests.marks import is_long, is_no_sample, some_slow
+from tests.marks import is_no_sample, some_slow
 from tests.report.parsed_page import Page
 from tests.transcript.played_matches import play_match
 
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.compiles_games
 OPTIONS: Final = ("irish:binding", "acey-deucey:stakes", "portes:cube:tavla", "tabula:free")
 EVERY_GAME: Final = ("backgammon", *GAMES, *OPTIONS)
 BY_NETWORK: Final = [game for game in EVERY_GAME if not is_backgammon(load_ruleset(game))]
-SHOWN: Final = 12
+SHOWN: Final = 8
 """Entries of the beginning and of the end of a game that are analysed: a whole game would take long."""
 
 
@@ -47,13 +47,19 @@ def evaluator() -> NetworkPlayer:
 
 
 @cache
-def shortened(game: str, seed: int = 1) -> Transcript:
+def played_states(game: str) -> list[GameState]:
+    """Return the states of a game before each of its entries."""
+    (played,) = play_match(game, 3, 1, most=1).games
+    return [step.before for step in walk(played)]
+
+
+@cache
+def shortened(game: str) -> Transcript:
     """Return a match of one game of which only the beginning and the end were seen, the latter as a game of its own."""
-    whole = play_match(game, 3, seed, most=1)
+    whole = play_match(game, 3, 1, most=1)
     (played,) = whole.games
-    steps = list(walk(played))
     start = evolve(played, entries=played.entries[:SHOWN], result=None)
-    end = evolve(played, number=2, start=steps[-SHOWN:][0].before, entries=played.entries[-SHOWN:])
+    end = evolve(played, number=2, start=played_states(game)[-SHOWN:][0], entries=played.entries[-SHOWN:])
     return evolve(whole, games=(start, end))
 
 
@@ -124,15 +130,21 @@ def test_an_evaluator_of_backgammon_says_which_game_it_does_not_know(tmp_path: P
 # -- values ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_long))
-@pytest.mark.parametrize("length", [0, 3])
+@pytest.mark.parametrize(
+    ("game", "length"),
+    [
+        pytest.param(game, length, marks=pytest.mark.slow if is_no_sample(game) or not length else [])
+        for game in BY_NETWORK
+        for length in ((3,) if is_no_sample(game) else (0, 3))
+    ],
+)
 def test_own_decisions_cost_nothing(game: str, length: int) -> None:
-    analysed = analyse_match(play_match(game, length, 4, evaluator(), most=1, entries=40), evaluator(), luck=False)
+    analysed = analyse_match(play_match(game, length, 4, evaluator(), most=1, entries=24), evaluator(), luck=False)
     decisions = [it for one in analysed.games for it in one.decisions]
     assert [] == [(it.decision.text, it.best, it.loss) for it in decisions if it.loss]
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_long))
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
 def test_losses_are_never_negative_and_the_best_is_listed(game: str) -> None:
     analysed = analyse_match(shortened(game), evaluator())
     decisions = [it for one in analysed.games for it in one.decisions]
@@ -147,10 +159,12 @@ def _is_roll(analysed: AnalysedDecision) -> bool:
     return started and decision.state.phase is Phase.MOVE and not isinstance(decision.step.entry, Continuation)
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_long))
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
 def test_luck_is_0_on_average(game: str) -> None:
     luck = RollValues(evaluator())
-    state = next(seen for seen in map(_before_roll, _middle(game)) if seen is not None)
+    states = played_states(game)
+    sampled = random.Random(game).sample(states, len(states))
+    state = next(seen for seen in map(_before_roll, sampled) if seen is not None)
     mean = sum(ways * luck.luck(evolve(state, dice=dice), opening=False) for dice, ways in rolls(state.rules.dice))
     assert pytest.approx(0.0, abs=1e-9) == mean
 
@@ -166,6 +180,7 @@ def test_a_match_is_even_before_it_and_decided_after_it(game: str) -> None:
     assert sorted(ahead) == ahead
 
 
+@pytest.mark.slow
 def test_names_are_decisions_that_count() -> None:
     match = play_match("acey-deucey", 0, 3, most=1, entries=200)
     named = [it for it in analyse_match(match, evaluator(), luck=False).games[0].decisions if _is_name(it)]
@@ -187,12 +202,6 @@ def test_looking_ahead_gives_other_values_and_own_decisions_cost_nothing() -> No
     assert {1} == {option.value.plies for it in plays for option in it.options}
     at_once = analyse_match(match, evaluator(), luck=False)
     assert [it.equity for it in plays] != [it.equity for it in at_once.games[0].decisions if it.options]
-
-
-def _middle(game: str) -> list[GameState]:
-    (played,) = play_match(game, 0, 2, most=1).games
-    states = [step.before for step in walk(played)]
-    return random.Random(game).sample(states, len(states))
 
 
 def _before_roll(game: GameState) -> MatchState | None:

@@ -38,6 +38,7 @@ def count(archive: Path, table: str = "matches") -> int:
     return int(rows)
 
 
+@pytest.mark.slow
 def test_the_same_match_from_several_formats_is_one_match(tmp_path: Path) -> None:
     for kind in (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON):
         write_matches(tmp_path / kind.value, 3, kind)

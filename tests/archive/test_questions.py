@@ -67,6 +67,7 @@ def test_answers_are_as_they_were(archive: Path, name: str) -> None:
     assert golden.read_text("utf-8") == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_pages_have_the_rows_and_boards(archive: Path, name: str, tmp_path: Path) -> None:
     target = tmp_path / "page.html"

@@ -61,6 +61,7 @@ def rows_to_judge(match: Transcript) -> TableData:
     return {**decisions, **laws, "cubeless": ~games["cube"][places]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 5, 7, 9, 11, 17])
 def test_judgements_are_those_of_the_analyser(engine: Engine, seed: int) -> None:
     assert_judged_as_analysed(engine, simulate(seed))

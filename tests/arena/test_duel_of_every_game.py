@@ -16,7 +16,6 @@ from fibsbot.arena.duel.games import DuelPlan, GameDice, Games, play_match, play
 from fibsbot.arena.duel.pairs import play_pairs
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.engine.rulesets.network import new_network, save_network
-from fibsbot.games import GAMES
 from fibsbot.match import MatchState
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.base import Strategy
@@ -109,9 +108,27 @@ def games_of(plan: DuelPlan, number: int, *players: Strategy) -> Games:
     return play_out(match, [partial(ask_strategy, player) for player in players])
 
 
-@pytest.mark.parametrize("game", some_slow([*GAMES, "portes:cube", "swedish:winner-begins"], is_no_sample))
-def test_every_game_is_played_by_its_rules(game: str) -> None:
-    """Random players double, resign and name by chance; the rules check every entry again."""
+@pytest.mark.parametrize(
+    "game",
+    some_slow(
+        [
+            "acey-deucey",
+            "nackgammon",
+            "plakoto",
+            "portes:cube",
+            "russian1",
+            "swedish:winner-begins",
+            "tabula",
+            "ticktack",
+        ],
+        is_no_sample,
+    ),
+)
+def test_games_of_every_kind_are_played_by_their_rules(game: str) -> None:
+    """Random players double, resign and name by chance; the rules check every entry again.
+
+    Together the games have every stage and every kind of entry; the rules of each are tried in tests/games.
+    """
     plan = DuelPlan(("random", "random"), game=game)
     (played,) = games_of(plan, 3, RandomStrategy(1), RandomStrategy(2))
     *_, last = walk(played)
@@ -131,6 +148,7 @@ def test_turns_of_several_parts_are_entries(game: str, kinds: set[type[Entry]]) 
     assert kinds == {type(entry) for game in games for entry in game.entries} - {Throw}
 
 
+@pytest.mark.slow
 def test_a_strategy_is_asked_for_a_name_only_where_it_has_a_choice() -> None:
     asked: list[MatchState] = []
 

@@ -138,6 +138,7 @@ def test_the_cube_of_money_games_has_a_limit() -> None:
     assert MATCH.laws.cube_limit is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [MONEY, MATCH])
 def test_written_matches_can_be_analysed(plan: DuelPlan) -> None:
     plan = evolve(plan, strategies=("racer", "random"))

@@ -60,6 +60,7 @@ def won(result: Result | None, seat: Seat) -> int:
     return result.points if result.winner is seat else -result.points
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "trouble"), [(1, 0.0), (2, 0.0), (3, 0.004)])
 def test_the_points_of_the_games_in_each_log_are_those_of_the_ledger(seed: int, trouble: float) -> None:
     """Of the box's game each member who is still in pays the points, so that its own are a multiple of them."""

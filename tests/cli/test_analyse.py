@@ -42,6 +42,7 @@ def analyse(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["analyse", "--evaluator", "heuristic", *arguments], env={"COLUMNS": "80"})
 
 
+@pytest.mark.slow
 def test_output_as_text(match: str) -> None:
     result = analyse(match, "--errors", "3")
     assert (0, "") == (result.exit_code, result.stderr)

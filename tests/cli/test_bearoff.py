@@ -30,6 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_listed(folder: Path) -> None:
     text = run(folder).stdout
     assert str(folder / "bearoff-6-v1.tables") in text

@@ -238,6 +238,7 @@ def test_control_characters_of_a_file_reach_no_terminal(tmp_path: Path) -> None:
 # -- a strategy that is asked ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_match_that_was_only_watched_needs_to_know_whose_side() -> None:
     result = replay(str(WATCHED), "--strategy", "heuristic", "-q")
     assert 2 == result.exit_code

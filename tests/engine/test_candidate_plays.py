@@ -28,6 +28,7 @@ def worth(board: Board) -> float:
     return pruner_equity(PRUNER, board) if (board < 0).any() else -4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [PlayFilter(0.2, 4), PlayFilter(0.0, 1), PlayFilter(100, MAX_PLAYS)])
 def test_the_plays_kept_are_the_best_of_the_pruner(chosen: PlayFilter) -> None:
     boards = boards_of([*some_positions(30, 1), *ENDING])

@@ -24,6 +24,7 @@ from tests.hypothesis_strategies import bear_offs, dice, positions
 DATA: Final = Path(__file__).parents[1] / "data" / "rules" / "legal_moves.jsonl.gz"
 
 
+@pytest.mark.slow
 def test_one_roll_from_the_opening_position_leaves_447_positions() -> None:
     assert 447 == perft(board_of(Position.start()), 1)
 

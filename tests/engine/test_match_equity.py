@@ -50,6 +50,7 @@ def test_what_one_has_the_other_lacks(crawford_played: bool) -> None:  # noqa: F
             assert pytest.approx(1.0, abs=1e-12) == both
 
 
+@pytest.mark.slow
 def test_a_point_more_is_always_worth_something() -> None:
     for own in range(2, LONGEST + 1):
         row = [1 - chance(other, own) for other in range(own, LONGEST + 1)]  # for the trailer

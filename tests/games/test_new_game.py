@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import load_ruleset
 from fibsbot.rules import shared_laws
 from fibsbot.rules.ruleset import TRIPLE
+from tests.commands import Finished
 from tests.transcript.played_matches import play_match
 
 ROOT: Final = Path(__file__).parents[2]
@@ -36,78 +38,105 @@ RULES: Final = shared_laws.like_backgammon(
 
 
 PROGRAM: Final = f"""
-import sys
+import json, sys
 from fibsbot import games
 games._WHERE[{NAME!r}] = "{__name__}:RULES"
 games.GAMES += ({NAME!r},)
-from fibsbot.__main__ import main
-sys.exit(main())
+from click.testing import CliRunner
+from fibsbot.cli import main
+for words in json.load(sys.stdin):
+    done = CliRunner().invoke(main, words)
+    print(json.dumps([done.exit_code, done.stdout, done.stderr]))
 """
-"""The program with one line more in the list of games."""
+"""The program with one line more in the list of games, for several commands: its start takes longer than most."""
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of the program that has the game."""
-    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=PATIENCE)
+def run(*commands: Sequence[str | Path]) -> list[Finished]:
+    """Run commands of the program that has the game."""
+    words = json.dumps([list(map(str, command)) for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        input=words,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        timeout=PATIENCE,
+    )
+    return [Finished(*json.loads(line)) for line in done.stdout.splitlines()]
 
 
-def invoke(*arguments: str | Path) -> str:
-    """Return what a command prints; it has to succeed."""
-    done = run(*arguments)
-    assert 0 == done.returncode, done.stdout + done.stderr
-    return done.stdout
+def invoke(*commands: Sequence[str | Path]) -> list[str]:
+    """Return what commands print; they have to succeed."""
+    done = run(*commands)
+    assert [0] * len(commands) == [it.returncode for it in done], done
+    return [it.stdout for it in done]
 
 
-@pytest.fixture
-def match(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a match of the new game."""
-    monkeypatch.setitem(games._WHERE, NAME, f"{__name__}:RULES")
-    path = tmp_path / "match.json"
-    path.write_text(write_json(play_match(NAME, 3, 1, most=1)), encoding="utf-8")
+    path = tmp_path_factory.mktemp("new") / "match.json"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(games._WHERE, NAME, f"{__name__}:RULES")
+        path.write_text(write_json(play_match(NAME, 3, 1, most=1)), encoding="utf-8")
     load_ruleset.cache_clear()
     del games._LOADED[NAME]
     return path
 
 
 def test_its_rules_boards_and_plays_are_shown() -> None:
-    assert "begin in two heaps" in invoke("rules", NAME)
-    assert "tawula" in invoke("show", "--game", NAME)
-    assert invoke("show", "--game", NAME, "--dice", "31", "--svg").startswith("<svg")
-    plays = invoke("legal", "--game", NAME, "--dice", "31").splitlines()
-    assert str(len(plays)) in invoke("perft", "--game", NAME, "--depth", "1") or len(plays) > 1
+    game = ("--game", NAME)
+    rules, board, picture, plays, count = invoke(
+        ("rules", NAME),
+        ("show", *game),
+        ("show", *game, "--dice", "31", "--svg"),
+        ("legal", *game, "--dice", "31"),
+        ("perft", *game, "--depth", "1"),
+    )
+    assert "begin in two heaps" in rules
+    assert "tawula" in board
+    assert picture.startswith("<svg")
+    assert str(len(plays.splitlines())) in count or len(plays.splitlines()) > 1
 
 
+@pytest.mark.slow
 def test_its_matches_are_replayed_and_exported(match: Path) -> None:
-    assert "tawula" in invoke("replay", match)
-    rows = [json.loads(line) for line in invoke("replay", "--json", match).splitlines()]
-    assert {"decision", "game_end"} <= {row["kind"] for row in rows}
-    for kind in ("json", "csv", "positions", "sheet"):
-        assert "tawula" in invoke("export", match, "--format", kind)
+    kinds = ("json", "csv", "positions", "sheet")
+    shown, listed, *exported = invoke(
+        ("replay", match), ("replay", "--json", match), *(("export", match, "--format", kind) for kind in kinds)
+    )
+    assert "tawula" in shown
+    assert {"decision", "game_end"} <= {json.loads(line)["kind"] for line in listed.splitlines()}
+    assert all("tawula" in text for text in exported)
 
 
-def test_a_network_of_it_analyses_it_and_reports_it(match: Path, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_network_of_it_analyses_it_and_reports_it_and_without_one_an_analysis_says_so(
+    match: Path, tmp_path: Path
+) -> None:
     save_network(new_network(6, (1, 1, 0), 1), tmp_path / f"{NAME}.npz")
-    evaluator = f"engine:0,networks={tmp_path}"
-    analysed = json.loads(invoke("analyse", match, "--evaluator", evaluator, "--json").splitlines()[0])
-    assert analysed
+    evaluator = ("--evaluator", f"engine:0,networks={tmp_path}")
     page = tmp_path / "page.html"
-    invoke("report", match, "--evaluator", evaluator, "-o", page)
+    analysed, reported, refused = run(
+        ("analyse", match, *evaluator, "--json"), ("report", match, *evaluator, "-o", page), ("analyse", match)
+    )
+    assert (0, 0) == (analysed.returncode, reported.returncode)
+    assert json.loads(analysed.stdout.splitlines()[0])
     assert "Tawula" in page.read_text(encoding="utf-8")
-
-
-def test_without_a_network_an_analysis_says_that_there_is_none(match: Path) -> None:
-    done = run("analyse", match)
-    assert 1 == done.returncode
-    assert "tawula.npz" in done.stderr
+    assert 1 == refused.returncode
+    assert "tawula.npz" in refused.stderr
 
 
 @pytest.mark.slow
 def test_bots_play_it_on_a_server(tmp_path: Path) -> None:
-    played = invoke(
-        *("demo", "--game", NAME, "--seed", "1", "--strategy", "pips", "--opponent-strategy", "blots"),
-        *("--log-dir", tmp_path),
+    (played,) = invoke(
+        (
+            *("demo", "--game", NAME, "--seed", "1", "--strategy", "pips", "--opponent-strategy", "blots"),
+            *("--log-dir", tmp_path),
+        )
     )
     assert "wins the match to 1" in played
     (log,) = tmp_path.glob("*.jsonl")
-    assert "tawula" in invoke("replay", "--strict", log)
+    (replayed,) = invoke(("replay", "--strict", log))
+    assert "tawula" in replayed

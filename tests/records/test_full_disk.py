@@ -181,6 +181,7 @@ cp -r {path.parent} {copy}
     return copy / path.name if mounted else path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mounted", [True, False])
 def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mounted: bool) -> None:
     path = run_out_of_room(tmp_path, "records", mounted=mounted)
@@ -190,6 +191,7 @@ def test_on_a_full_file_system_lost_records_are_counted(tmp_path: Path, *, mount
     assert all(json.loads(line) for line in path.read_bytes().splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mounted", [True, False])
 def test_on_a_full_file_system_compression_is_postponed(tmp_path: Path, *, mounted: bool) -> None:
     path = run_out_of_room(tmp_path, "compression", mounted=mounted)

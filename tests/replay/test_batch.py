@@ -117,6 +117,7 @@ def test_an_error_of_the_consumer_is_not_reported_as_one_of_the_file(files: Path
         replay_source(ReplaySource((files / "c.txt",)), ReplayTask(), full, lambda _: None)
 
 
+@pytest.mark.slow
 def test_content_that_was_sent_gives_the_output_of_the_files(files: Path) -> None:
     """As for a worker on another machine, which has none of the files."""
     (files / "c.txt").chmod(0)

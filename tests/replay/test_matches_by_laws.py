@@ -59,6 +59,7 @@ def replayed(path: Path) -> Transcript:
     return ended.transcript
 
 
+@pytest.mark.slow
 def test_a_replayed_match_knows_its_laws_and_has_no_gaps(played: tuple[str, Transcript]) -> None:
     words, transcript = played
     assert {words} == {law_words(game.start.laws) for game in transcript.games}

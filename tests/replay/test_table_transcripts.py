@@ -24,6 +24,7 @@ from fibsbot.rules.game import double, next_game, start_match_of, take
 from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, Resign, Throw, Transcript, walk
+from tests.marks import is_no_sample, some_slow
 from tests.replay.test_table_matches import NAMES, Line, replay, shown, step
 
 
@@ -85,7 +86,10 @@ def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "game", [*(it for it in GAMES if not is_backgammon(load_ruleset(it))), "portes:tavla", "hyper:rethrow"]
+    "game",
+    some_slow(
+        [*(it for it in GAMES if not is_backgammon(load_ruleset(it))), "portes:tavla", "hyper:rethrow"], is_no_sample
+    ),
 )
 def test_a_match_of_any_game_is_known_from_its_first_roll_to_its_last_play(game: str) -> None:
     lines, ends = match_lines(game, 3, 1)
@@ -115,6 +119,7 @@ def test_a_refused_resignation_and_one_that_ends_the_game_are_entries() -> None:
     assert [(Seat.A, 1)] == [(it.winner, it.points) for it in results(match.games)]
 
 
+@pytest.mark.slow
 def test_a_line_that_is_lost_is_reconstructed_or_a_gap_and_no_exception() -> None:
     lines, ends = match_lines("nackgammon", 4, 3)
     rng = random.Random(1)
@@ -147,6 +152,7 @@ def test_equities_of_the_log_are_in_the_transcript() -> None:
     assert {0.25} == {it.equity for it in own if it.play and it.play.moves}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["nackgammon", "portes"])
 def test_report_analyse_and_export_take_the_log_of_such_a_match(game: str, tmp_path: Path) -> None:
     log, time = tmp_path / "marvin.jsonl", "2026-01-02T03:04:05+00:00"

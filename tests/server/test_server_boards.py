@@ -151,6 +151,7 @@ class Matches:
         self.say(host, f"invite {guest.user.name}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", ["1", "3", "7"])
 def test_each_decision_has_one_board_and_every_match_ends(length: str) -> None:
     happened: Counter[str] = Counter()

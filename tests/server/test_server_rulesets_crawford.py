@@ -156,6 +156,7 @@ def test_people_read_it_below_the_board() -> None:
     assert any("Cube: 1 (Crawford game)" in line for line in club.simulation.say(person, "board"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["nackgammon", "hyper", "plakoto:cube"])
 def test_whole_matches_by_clients_that_double_whenever_a_line_allows_it(game: str) -> None:
     club = Club(4, doubles=1.0)

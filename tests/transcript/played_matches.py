@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final, Protocol
 
 from attrs import define, field
@@ -67,12 +68,27 @@ def play_match(
 ) -> Transcript:
     """Return a match of a game, which ends after `most` games if nobody has won it; one player has both seats.
 
-    It breaks off after this number of entries of a game.
+    It breaks off after this number of entries of a game. Without a player, it is played once.
     """
+    return (
+        _played(game, length, seed, most, entries)
+        if player is None
+        else _play(game, length, seed, player, most, entries)
+    )
+
+
+@lru_cache(64)
+def _played(game: str, length: int, seed: int, most: int, entries: int) -> Transcript:
+    return _play(game, length, seed, RacingPlayer(seed), most, entries)
+
+
+def _play(  # noqa: PLR0917 - all that makes a match
+    game: str, length: int, seed: int, player: MatchPlayer, most: int, entries: int
+) -> Transcript:
     rng, state = random.Random(seed), start_match_of(load_ruleset(game), length)
     games: list[Game] = []
     while len(games) < most:
-        record = _Record(state, player or RacingPlayer(seed), rng)
+        record = _Record(state, player, rng)
         end = record.play(entries)
         games.append(Game(len(games) + 1, record.start, tuple(record.entries), end.result))
         if end.stage is not Stage.OVER or match_winner(end) is not None:

@@ -29,6 +29,7 @@ def test_plays_that_cannot_be_chosen_are_called_so(ask: Asking) -> None:
     assert 0 == json.loads(ask.text("best", DANCE, "--json", "--plies", "0"))["legal"]
 
 
+@pytest.mark.slow
 def test_programs_get_every_legal_play_with_its_loss(ask: Asking) -> None:
     xgid = f"{HOLDING}:0:0:1:43:0:0:0:0:10"
     row = json.loads(ask.text("best", xgid, "--json", "--plays", "999", "--plies", "1"))

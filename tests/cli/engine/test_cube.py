@@ -23,6 +23,7 @@ def test_output_as_text_who_are_doubled(ask: Asking) -> None:
     check("cube_doubled_money", ask.text("cube", f"{HOLDING}:0:0:-1:D:0:0:3:0:10", "--plies", "0"))
 
 
+@pytest.mark.slow
 def test_who_answers_sees_the_other_side_of_what_who_doubles_sees(ask: Asking) -> None:
     offered = json.loads(ask.text("cube", f"{HOLDING}:0:0:1:00:2:4:0:7:10", "--json"))
     doubled = json.loads(ask.text("cube", f"{HOLDING}:0:0:1:D:2:4:0:7:10", "--json"))

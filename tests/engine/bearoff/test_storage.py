@@ -129,6 +129,7 @@ def test_the_largest_tables_that_are_kept_are_used(tables: BearoffTables, cache:
     assert [f"cannot use the bear-off tables {other}: it is no file of bear-off tables"] == said
 
 
+@pytest.mark.slow
 def test_where_nothing_can_be_written_tables_last_as_long_as_the_program(small: BearoffTables, cache: Path) -> None:
     blocked = cache / "file"
     blocked.touch()

@@ -57,6 +57,7 @@ def test_the_first_of_fifteen_on_the_six_point_is_off_at_once_with_17_of_36_roll
     assert 17 / 36 == pytest.approx(found[1], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_equities_of_few_checkers_are_those_of_a_recursion_with_fractions(tables: BearoffTables) -> None:
     positions = [*few(2, points=3), (0, 0, 0, 0, 0, 2), (0, 0, 0, 1, 1, 0)]
     owners = {CENTRED: "centred", OWNED: "player", THEIRS: "opponent"}

@@ -23,6 +23,7 @@ def decided(limits: RolloutLimits) -> list[tuple[str, float, int]]:
     return [(str(it.play), it.equity, it.games) for it in ranking.plays]
 
 
+@pytest.mark.slow
 def test_the_same_seed_and_games_give_the_same_whatever_the_threads() -> None:
     expected = decided(WIDE)
     assert [72, 72] == [games for _, _, games in expected[:2]]

@@ -254,6 +254,7 @@ def recorded(url: str) -> list[dict[str, Any]]:
     return [row for row in listed(url) if row["table"] not in OF_PROCESSES]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("back", [False, True])
 def test_a_copy_has_all_rows_and_bots_go_on_in_it(new_url: str, tmp_path: Path, *, back: bool) -> None:
     source, target = (new_url, str(tmp_path / "b")) if back else (str(tmp_path / "a"), new_url)
