@@ -13,7 +13,17 @@ from fibsbot.cli import COMMANDS, main
 ROOT: Final = Path(__file__).parent.parent
 README: Final = (ROOT / "README.md").read_text()
 PAGES: Final = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "bench/README.md", "protocol/README.md")),
+    *(
+        ROOT / name
+        for name in (
+            "README.md",
+            "CHANGELOG.md",
+            "CONTRIBUTING.md",
+            "SECURITY.md",
+            "bench/README.md",
+            "protocol/README.md",
+        )
+    ),
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
 
