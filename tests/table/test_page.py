@@ -249,6 +249,7 @@ async def test_a_right_click_plays_the_other_die_and_a_drag_both() -> None:
         await seen.tab.mouse.click(*await seen.middle(f'[data-place="{both[0]}"]'), button="right")
         await until(lambda: moved(seen))
         assert moved(seen) == [right]
+        await seen.is_current()
         await seen.tab.keyboard.press("u")
         await until(lambda: not moved(seen))
         await seen.is_current()
@@ -308,10 +309,12 @@ async def test_cube_and_resignation_are_confirmed() -> None:
         await seen.is_current()
         assert Action.DOUBLE in seen.match.actions
         before = seen.page.version
-        for key in ("d", "Escape"):
-            await seen.tab.keyboard.press(key)
+        await seen.tab.keyboard.press("d")
+        await seen.tab.click("#confirm button >> nth=0")
+        await seen.tab.wait_for_selector("#confirm", state="hidden")
         assert seen.page.version == before
         await seen.tab.keyboard.press("d")
+        await seen.tab.wait_for_selector("#confirm")
         await seen.tab.keyboard.press("Enter")
         await seen.is_newer(before)
         await seen.is_current()
