@@ -127,7 +127,7 @@ def games_of(plan: DuelPlan, number: int, *players: Strategy) -> Games:
 def test_games_of_every_kind_are_played_by_their_rules(game: str) -> None:
     """Random players double, resign and name by chance; the rules check every entry again.
 
-    Together the games have every stage and every kind of entry; the rules of each are tried in tests/games.
+    With this seed no other game has a stage or a kind of entry besides theirs; tests/games has the rules of each.
     """
     plan = DuelPlan(("random", "random"), game=game)
     (played,) = games_of(plan, 3, RandomStrategy(1), RandomStrategy(2))
