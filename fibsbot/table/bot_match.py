@@ -14,7 +14,6 @@ from typing import Final
 from attrs import evolve, frozen
 
 from fibsbot.match import CubeAction, MatchState
-from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.game import (
@@ -294,8 +293,7 @@ class BotMatch(TableModel):
             self._add(Throw(seat=seat, dice=dice))
 
     def _make(self, seat: Seat, play: Play) -> None:
-        self.note(seat, format_play(play, self.state), "-".join(map(str, self.state.part.numbers)))
-        self.last_play = self.state, play
+        self.note_play(seat, play)
         made = Continuation(seat=seat, play=play)
         after = apply(self.state, made)
         self._entries.append(made if self._thrown is None else Throw(seat=seat, dice=self._thrown, play=play))

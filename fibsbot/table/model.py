@@ -14,7 +14,7 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.fast_evolve import fast_evolve
-from fibsbot.notation.play_notation import parse_play
+from fibsbot.notation.play_notation import format_play, parse_play
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import board_of
 from fibsbot.rules.errors import RollFirstError
@@ -24,6 +24,7 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.partial_plays import NumberMove, PartialPlay
 from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
 from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.text import plural
 
 
 class Action(enum.Enum):
@@ -150,9 +151,11 @@ class TableModel(ABC):
         """Whose turn it is and what is to be decided, or how it ended."""
         state = self.state
         if state.stage is Stage.OVER:
-            won = f"{self.names[state.result.winner]} won {state.result.points}" if state.result else "nobody won"
-            score = f"{state.scores[0]}-{state.scores[1]}"
-            return f"{'The match is over' if self.match_over else 'The game is over'}: {won}; {score}."
+            won = "nobody won"
+            if state.result:
+                won = f"{self.names[state.result.winner]} won {plural(state.result.points, 'point')}"
+            over = "The match is over" if self.match_over else "The game is over"
+            return f"{over}: {won}; the score is {state.scores[0]}-{state.scores[1]}."
         return self.waiting_sentence if self.waiting else self._what_to_decide()
 
     @property
@@ -246,6 +249,14 @@ class TableModel(ABC):
         """Note in the score sheet what a player has done."""
         self.sheet.append(SheetEntry(seat, text, dice))
         self.last = f"{self.names[seat]} {dice}: {text}" if dice else f"{self.names[seat]} {text}"
+
+    def note_play(self, seat: Seat, play: Play) -> None:
+        """Note the play that a player makes now. Raises RuleError if it does not belong to the game that is shown."""
+        numbers = self.state.part.numbers
+        if len(set(numbers)) == 1:
+            numbers = numbers[: self.state.rules.dice]  # each die of a double is played twice
+        self.note(seat, format_play(play, self.state), "-".join(map(str, numbers)))
+        self.last_play = self.state, play
 
     # -- inputs -------------------------------------------------------------------------------------------------
 

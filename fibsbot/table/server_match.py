@@ -22,7 +22,6 @@ from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
 from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import play_from_fibs, play_to_fibs
 from fibsbot.match import Phase
-from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play
 from fibsbot.rules.errors import RollFirstError, RuleError
 from fibsbot.rules.game import start_match
@@ -190,16 +189,12 @@ class ServerMatch(TableModel):
 
     def _note_play(self, seat: Seat, play: Play, line: str) -> None:
         """Note a play in usual notation; as the server has it where it does not belong to the state that is known."""
-        state = self.state
         try:
-            if state.turn is not seat:
+            if self.state.turn is not seat:
                 raise RollFirstError("it is the other player's turn")
-            dice, text = "-".join(map(str, state.part.numbers)), format_play(play, state)
+            self.note_play(seat, play)
         except RuleError:
             self.last = line
-            return
-        self.note(seat, text, dice)
-        self.last_play = state, play
 
     # -- what the person decides --------------------------------------------------------------------------------
 

@@ -192,7 +192,7 @@ class ServerSession:
         connection.greeted = True
         self.status = "logged in"
         connection.players.request_list(fresh=False)
-        if self._ready and self.lobby.ready is False:
+        if (self._ready or self.lobby.resume_with) and self.lobby.ready is False:
             self.give(c.ToggleCommand(Toggle.READY))
 
     def _quit(self) -> None:

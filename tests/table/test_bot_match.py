@@ -14,6 +14,7 @@ from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import ask_strategy
 from fibsbot.table.bot_match import PERSON, BotMatch
 from fibsbot.table.model import Action, SheetEntry
+from fibsbot.table.set_up import read_position
 from fibsbot.transcript import walk
 from tests.marks import is_no_sample, some_slow
 
@@ -105,3 +106,14 @@ def test_a_whole_play_can_be_typed_and_undone() -> None:
     assert table.last == "you 3-1: 8/5 6/5"
     with pytest.raises(RollFirstError):
         table.type_play("8/5 6/5")
+
+
+def test_a_double_is_noted_as_two_dice_and_the_end_in_words() -> None:
+    rules = load_ruleset("backgammon")
+    start = read_position("XGID=-B----------------------b-:0:0:1:66:0:0:0:1:10", rules, rules.laws)
+    match = BotMatch(rules, rules.laws, 1, ("ann", "bot"), Random(1), start)
+    while match.moves:
+        match.act(Action.MOVE, [match.moves[0].move.source])
+    assert match.act(Action.DONE)
+    assert [(entry.dice, entry.text) for entry in match.sheet] == [("6-6", "1/off(2)")]
+    assert match.sentence == "The match is over: ann won 1 point; the score is 1-0."

@@ -141,7 +141,7 @@ async def test_a_lost_connection_comes_back_and_the_match_goes_on(game: str) -> 
     async with (
         Server(seed=6, limits=CHEAP) as server,
         Proxy(server.port, break_line) as proxy,
-        at_table(login(proxy.port, "ann"), sees) as ann,
+        at_table(login(proxy.port, "ann", ready=False), sees) as ann,
         at_table(login(server.port, "ben")) as ben,
     ):
         await begin_match(ann, ben, game, 3)

@@ -62,7 +62,7 @@ let shownChoice = 0;
 function chances(values) {
   if (!values) return "";
   const [win, gammon, , , lostGammon] = values;
-  return `wins ${percent(win)}, gammons ${percent(gammon)}, lost ${percent(lostGammon)} %`;
+  return `wins ${percent(win)} %, gammons ${percent(gammon)} % won, ${percent(lostGammon)} % lost`;
 }
 
 function hintList(hint) {

@@ -80,7 +80,7 @@ function editor({ position, facing, checkers }) {
     show();
   });
   const chosen = make(
-    "div", { class: "row", role: "radiogroup", "aria-label": "A press on a point" },
+    "div", { class: "row", role: "radiogroup", "aria-label": "A press on a point" }, "A press",
     choice("0", "adds yours"), choice("1", "adds the bot's"), choice("remove", "removes"), point(HAND), clear,
   );
   show();
