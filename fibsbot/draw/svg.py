@@ -271,7 +271,7 @@ def _slabs(side: DrawnSide, place: int, layout: Layout, theme: Theme, *, below: 
 
 
 def _dice(side: DrawnSide, layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
-    if side.dice is None:
+    if side.dice is None or side.resigns:  # the white flag lies where the dice would
         return
     role, on = (ColourRole.DARK, ColourRole.ON_DARK) if side.dark else (ColourRole.LIGHT, ColourRole.ON_LIGHT)
     x, y = layout.side(below=below)

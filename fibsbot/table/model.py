@@ -252,7 +252,8 @@ class TableModel(ABC):
 
     def note_play(self, seat: Seat, play: Play) -> None:
         """Note the play that a player makes now. Raises RuleError if it does not belong to the game that is shown."""
-        numbers = self.state.part.numbers
+        part = self.state.part
+        numbers = part.numbers if part.ordered else tuple(sorted(part.numbers, reverse=True))
         if len(set(numbers)) == 1:
             numbers = numbers[: self.state.rules.dice]  # each die of a double is played twice
         self.note(seat, format_play(play, self.state), "-".join(map(str, numbers)))

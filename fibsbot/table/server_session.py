@@ -192,7 +192,10 @@ class ServerSession:
         connection.greeted = True
         self.status = "logged in"
         connection.players.request_list(fresh=False)
-        if (self._ready or self.lobby.resume_with) and self.lobby.ready is False:
+        opponent = self.lobby.resume_with
+        if opponent and self.match is not None:
+            self.match.break_off(f"The server has saved the match; it goes on as soon as {opponent} is here and joins.")
+        if (self._ready or opponent) and self.lobby.ready is False:
             self.give(c.ToggleCommand(Toggle.READY))
 
     def _quit(self) -> None:

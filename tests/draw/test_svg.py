@@ -381,6 +381,14 @@ def test_a_game_is_always_seen_from_the_same_seat() -> None:
     assert "ford wins a point" == said(parsed(game_svg(dropped, Seat.A, names=names)), "title")
 
 
+def test_the_white_flag_lies_where_the_dice_were() -> None:
+    rolled = rules.roll_opening(rules.start_match(FIBS, 3), 3, 1)
+    assert ' r="3.6"' in game_svg(rolled, Seat.A)
+    resigned = game_svg(rules.resign(rolled, Seat.A, Level.SINGLE), Seat.A)
+    assert "resigns single" in texts(parsed(resigned))
+    assert ' r="3.6"' not in resigned
+
+
 def test_a_notebook_shows_a_board() -> None:
     board = SvgBoard(OPENING, names=("marvin", "ford"))
     assert board._repr_svg_() == board.svg() == board_svg(OPENING, names=("marvin", "ford"))

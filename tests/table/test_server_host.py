@@ -149,6 +149,7 @@ async def test_a_lost_connection_comes_back_and_the_match_goes_on(game: str) -> 
         await until(ann, lambda: match_of(ann).last.startswith("ann"))
         cut = True
         await until(ben, lambda: "ann" in ben.session.lobby.invitations)
+        assert "as soon as ben is here" in match_of(ann).sentence
         assert ben.request("join", {"name": "ann"})
         await until(ann, lambda: ann.session.playing and not match_of(ann).ended)
         await until(ann, lambda: match_of(ann).match_over)

@@ -7,8 +7,8 @@ export function make(name, attributes = {}, ...children) {
   return made;
 }
 
-export function button(label, press) {
-  const made = make("button", { type: "button" }, label);
+export function button(label, press, attributes = {}) {
+  const made = make("button", { type: "button", ...attributes }, label);
   made.addEventListener("click", press);
   return made;
 }

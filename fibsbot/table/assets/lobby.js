@@ -2,6 +2,7 @@
 // this part of the state. What others type is text, never markup.
 
 import { table } from "./table.js";
+import { button, make } from "./elements.js";
 
 const section = document.getElementById("lobby");
 const LINES = {
@@ -14,19 +15,6 @@ const SORTS = {
   experience: (one, other) => other.experience - one.experience,
 };
 const STATES = ["ready", "playing", "watching", "busy", "away"];
-
-function make(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function button(label, press, attributes = {}) {
-  const made = make("button", { type: "button", ...attributes }, label);
-  made.addEventListener("click", press);
-  return made;
-}
 
 const select = (label, options) =>
   make("select", { "aria-label": label }, ...options.map(([value, text]) => make("option", { value }, text)));
