@@ -182,7 +182,8 @@ def _play_in_terminal(match: BotMatch, load: Callable[[], Any], path: Path) -> N
     from fibsbot.table.terminal.app import TableApp  # noqa: PLC0415 - loads textual
 
     host = LateBotHost(match, load)
-    app = TableApp(host, dark=not _is_light(os.environ.get("COLORFGBG", "")))
+    dark = not _is_light(os.environ.get("COLORFGBG", ""))
+    app = TableApp(host, dark=dark, report_file=lambda: file.path.with_suffix(".html"))
     file = MatchFile(path, app.warn)
     host.listen(lambda: file.write(host.match))
     app.run(loop=asyncio.new_event_loop())

@@ -48,6 +48,9 @@ class Document:
 class TableHost(ABC):
     """A person's table: the model, the inputs of its faces, and whoever else takes part."""
 
+    learning: Learning | None = None
+    """The lessons, which only a table against the bot has."""
+
     def __init__(self) -> None:
         """Begin with nobody who listens."""
         self._listeners: list[Callable[[], None]] = []
@@ -121,7 +124,7 @@ class BotHost(TableHost):
         """Let `bot` play seat B of the match; `adviser` is the strategy that values for the lessons."""
         super().__init__()
         self.match = match
-        self.learning = Learning(self, adviser)
+        self.learning: Learning = Learning(self, adviser)
         self._bot = bot
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="bot")
         self._playing: asyncio.Task[None] | None = None

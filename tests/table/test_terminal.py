@@ -12,7 +12,6 @@ from random import Random
 from typing import Any, Final
 
 import pytest
-from textual import events
 from textual.errors import NoWidget
 from textual.pilot import Pilot
 
@@ -20,86 +19,17 @@ from fibsbot.games import GAMES, load_ruleset
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
-from fibsbot.table.hosts import BotHost, LateBotHost
+from fibsbot.table.hosts import LateBotHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.board import BoardSize, column_of, size_for
 from tests.marks import some_slow
 from tests.patience import SOON
+from tests.table.terminal_app import ObservedApp, click_board, match_of, new_app, screen_of, strike, until_own_turn
 
 GOLDEN: Final = Path(__file__).parent / "screens"
 RIGHT: Final = 3
-MANY_INPUTS: Final = (("backgammon", 10_000), ("tabula", 2000))
-
-
-class ObservedApp(TableApp):
-    """Says when an input has been answered: `Pilot.press` waits until the processor is idle, which takes long."""
-
-    def __init__(self, host: BotHost) -> None:
-        """Show a table."""
-        super().__init__(host)
-        self.answered = asyncio.Event()
-
-    def press(self, key: str) -> None:
-        """Press a key, and say so."""
-        super().press(key)
-        self.answered.set()
-
-    def click(self, place: int, right: bool) -> None:  # noqa: FBT001 - as in the app
-        """Click on a place, and say so."""
-        super().click(place, right)
-        self.answered.set()
-
-    def click_dice(self) -> None:
-        """Click on the dice, and say so."""
-        super().click_dice()
-        self.answered.set()
-
-
-def new_app(game: str, length: int = 1, seed: int = 1) -> ObservedApp:
-    rules = load_ruleset(game)
-    match = BotMatch(rules, rules.laws, length, ("you", "bot"), Random(seed))
-    return ObservedApp(BotHost(match, load("pips")))
-
-
-async def strike(app: ObservedApp, *keys: str) -> None:
-    """Press keys, and wait until each is answered."""
-    for key in keys:
-        app.answered.clear()
-        app.post_message(events.Key(key, {"space": " "}.get(key, key if len(key) == 1 else None)))
-        await asyncio.wait_for(app.answered.wait(), SOON)
-
-
-async def click_board(app: ObservedApp, at: tuple[int, int], button: int = 1) -> None:
-    """Click on the board, and wait until that is answered."""
-    app.answered.clear()
-    x, y = app.board.region.offset + at
-    for kind in (events.MouseDown, events.MouseUp):
-        where = {"screen_x": x, "screen_y": y, "delta_x": 0, "delta_y": 0, "button": button}
-        app.screen._forward_event(
-            kind(app.board, x=x, y=y, shift=False, meta=False, ctrl=False, **where)  # type: ignore[arg-type]
-        )
-    await asyncio.wait_for(app.answered.wait(), SOON)
-
-
-def match_of(app: TableApp) -> BotMatch:
-    assert isinstance(app.model, BotMatch)
-    return app.model
-
-
-async def screen_of(pilot: Pilot[Any]) -> list[str]:
-    """Return the text of the screen."""
-    await pilot.pause()
-    app = pilot.app
-    width, height = app.size
-    lines = app.screen._compositor.render_strips()
-    return [line.text.rstrip() for line in lines[:height] if line.cell_length <= width]
-
-
-async def until_own_turn(match: BotMatch) -> None:
-    async with asyncio.timeout(SOON):
-        while match.waiting:  # noqa: ASYNC110 - the bot may go on at once
-            await asyncio.sleep(0.001)
+MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 500))
 
 
 # -- whole games ----------------------------------------------------------------------------------------------------
@@ -303,7 +233,16 @@ async def test_help_opens_and_closes() -> None:
         assert "type a whole play" not in "".join(await screen_of(pilot))
 
 
-KEYS: Final = (*"abdefghlnoprstuwxy0123456789/?[é", "space", "enter", "tab", "shift+tab", "escape", "left", "backspace")
+KEYS: Final = (
+    *"abcdefghlnoprstuwxy0123456789/?[é",
+    "space",
+    "enter",
+    "tab",
+    "shift+tab",
+    "escape",
+    "left",
+    "backspace",
+)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import takewhile
+from pathlib import Path
 from typing import ClassVar, Final
 
 from attrs import field, frozen
@@ -15,22 +18,22 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
-from textual.screen import ModalScreen
-from textual.theme import Theme
 from textual.timer import Timer
-from textual.widgets import Input, RichLog, Static
+from textual.widgets import Input, RichLog
 
 from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.table.hosts import TableHost
-from fibsbot.table.model import Action, TableModel
+from fibsbot.table.model import Action, SheetEntry, TableModel
 from fibsbot.table.terminal import keys
 from fibsbot.table.terminal.board import BoardSize, draw_board, size_for, view_of
 from fibsbot.table.terminal.canvas import Canvas
-from fibsbot.table.terminal.colours import DARK, LIGHT, Colours
+from fibsbot.table.terminal.colours import DARK, LIGHT, theme_of
+from fibsbot.table.terminal.error_output import NoErrorOutput
 from fibsbot.table.terminal.keys import Digits, KeyLabel
+from fibsbot.table.terminal.lessons import Lessons
 from fibsbot.table.terminal.panel import NARROWEST, board_in_words, draw_panel, entry_in_words
-from fibsbot.table.terminal.widgets import BoardInputs, BoardWidget, CanvasWidget, KeysWidget
+from fibsbot.table.terminal.widgets import BoardInputs, BoardWidget, CanvasWidget, HelpScreen, KeysWidget
 from fibsbot.text import one_line
 
 LINES_BELOW: Final = 3
@@ -47,30 +50,6 @@ class Prompt:
 
     text: str
     answers: Mapping[str, Callable[[], object]] = field(factory=dict)
-
-
-class HelpScreen(ModalScreen[None]):
-    """What the keys do."""
-
-    BINDINGS: ClassVar = [Binding("escape,h,f1,q,space,enter,question_mark", "dismiss", show=False)]
-
-    def compose(self) -> ComposeResult:
-        """Show the text."""
-        yield Static(keys.HELP + "\nEscape closes this.", id="help", markup=False)
-
-    def on_click(self) -> None:
-        """Close."""
-        self.dismiss()
-
-
-def _theme(name: str, colours: Colours, *, dark: bool) -> Theme:
-    background, ink = colours.screen.bgcolor, colours.screen.color
-    accent = colours.key.color
-    names = [colour.name for colour in (background, ink, accent) if colour is not None]
-    return Theme(
-        name=name, dark=dark, background=names[0], surface=names[0], panel=names[0], foreground=names[1],
-        primary=names[2], accent=names[2],
-    )  # fmt: skip
 
 
 class TableApp(App[None]):
@@ -95,10 +74,13 @@ class TableApp(App[None]):
     #help { width: auto; height: auto; max-width: 100%; max-height: 100%; padding: 0 1; border: round $primary; }
     """
 
-    def __init__(self, host: TableHost, *, dark: bool = True) -> None:
-        """Show a table, in colours for a dark or a light terminal."""
+    def __init__(
+        self, host: TableHost, *, dark: bool = True, report_file: Callable[[], Path] = lambda: Path("report.html")
+    ) -> None:
+        """Show a table, in colours for a dark or a light terminal; `report_file` says where a report goes."""
         super().__init__()
         self.host = host
+        self.lessons = Lessons(host.learning, report_file, self.warn) if host.learning else None
         self.colours = DARK if dark else LIGHT
         self.board_size: BoardSize | None = None
         self.prompt: Prompt | None = None
@@ -113,8 +95,8 @@ class TableApp(App[None]):
         self._digits = Digits()
         self._digits_timer: Timer | None = None
         self._in_words = False
-        self._written = 0
-        """Lines of the score sheet that are in the log."""
+        self._written: list[SheetEntry] = []
+        """The score sheet as it is in the log."""
         self._said = ""
         self._commands: Mapping[str, Callable[[], object]] = {
             **dict.fromkeys(("tab", "right", "down"), partial(self._turn_cursor, 1)),
@@ -135,7 +117,7 @@ class TableApp(App[None]):
         self.words = RichLog(id="words", wrap=True, min_width=20)
         self.keys = KeysWidget(self._labels, lambda: self.colours, self.press, "keys")
         for name, colours in (("table-dark", DARK), ("table-light", LIGHT)):
-            self.register_theme(_theme(name, colours, dark=colours is DARK))
+            self.register_theme(theme_of(name, colours, dark=colours is DARK))
         self.theme = "table-dark" if dark else "table-light"
 
     @property
@@ -159,6 +141,7 @@ class TableApp(App[None]):
         """Begin."""
         for widget in (self.words, self.board):
             widget.can_focus = False
+        sys.stderr = NoErrorOutput()
         self.host.listen(self.show)
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(RuntimeError, ValueError):  # not in the main thread: whoever runs us ends us
@@ -198,6 +181,8 @@ class TableApp(App[None]):
 
     def _show_now(self) -> None:
         self._due = False
+        if self.lessons is not None:
+            self.lessons.write_report()
         if self.model is not None:
             self._write_words(self.model)
         for widget in (self.board, self.panel, self.sentence, self.keys):
@@ -221,6 +206,8 @@ class TableApp(App[None]):
             return self.notice, self.colours.prompt
         if self._digits.typed:
             return f"{self._digits.typed}_", self.colours.prompt
+        if self.lessons is not None and self.lessons.warns:
+            return self.lessons.sentence, self.colours.prompt
         return (self.model.sentence if self.model else "There is no match."), self.colours.strong
 
     def _draw_board(self, width: int, height: int) -> Canvas:
@@ -234,22 +221,25 @@ class TableApp(App[None]):
     def _draw_panel(self, width: int, height: int) -> Canvas:
         if self.model is None:
             return Canvas(width, height, self.colours.screen)
-        return draw_panel(self.model, width, height, self.colours)
+        aside = self.lessons.aside(width, self.colours) if self.lessons else None
+        return draw_panel(self.model, width, height, self.colours, aside)
 
     def _labels(self) -> list[KeyLabel]:
-        return keys.labels_of(self.model) if self.model else [KeyLabel("h", "help"), KeyLabel("q", "quit")]
+        lessons = self.lessons.labels if self.lessons else ()
+        return keys.labels_of(self.model, lessons) if self.model else [KeyLabel("h", "help"), KeyLabel("q", "quit")]
 
     def _write_words(self, model: TableModel) -> None:
         """Write to the log what has happened since the last time."""
-        if self._written > len(model.sheet):
-            self._written = 0
-        new = [entry_in_words(entry, model.names) for entry in model.sheet[self._written :]]
-        self._written = len(model.sheet)
+        pairs = zip(self._written, model.sheet, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
+        new = [entry_in_words(entry, model.names) for entry in model.sheet[same:]]
+        self._written = list(model.sheet)
         if model.sentence != self._said and not model.waiting:
             self._said = model.sentence
             if model.state.dice:
                 new.append(f"The dice are {' and '.join(map(str, model.state.dice))}.")
             new += [*board_in_words(model), model.sentence]
+        new += self.lessons.new_words() if self.lessons else ()
         for line in new:
             self.words.write(line)
 
@@ -297,10 +287,12 @@ class TableApp(App[None]):
         elif model is not None and key in keys.PREFERENCE_KEYS:
             preference = keys.PREFERENCE_KEYS[key]
             self.host.prefer(preference, wanted=preference not in model.preferences)
-        elif model is not None and key in keys.ACTION_KEYS:
-            action = next((one for one in keys.ACTION_KEYS[key] if one in model.actions), None)
+        elif model is not None:
+            action = next((one for one in keys.ACTION_KEYS.get(key, ()) if one in model.actions), None)
             if action is not None:
                 self._act_or_ask(action)
+            elif self.lessons is not None:
+                self.lessons.press(key)
 
     def _act_or_ask(self, action: Action) -> None:
         """Do what may be done, or ask first."""

@@ -6,6 +6,7 @@ from typing import Final
 
 from attrs import frozen
 from rich.style import Style
+from textual.theme import Theme
 
 
 @frozen
@@ -81,3 +82,14 @@ LIGHT: Final = Colours(
     prompt=Style.parse("bold #a03000"),
     key=Style.parse("bold #00703c"),
 )
+
+
+def theme_of(name: str, colours: Colours, *, dark: bool) -> Theme:
+    """Return the colours of widgets that are not ours."""
+    background, ink = colours.screen.bgcolor, colours.screen.color
+    accent = colours.key.color
+    names = [colour.name for colour in (background, ink, accent) if colour is not None]
+    return Theme(
+        name=name, dark=dark, background=names[0], surface=names[0], panel=names[0], foreground=names[1],
+        primary=names[2], accent=names[2],
+    )  # fmt: skip

@@ -30,6 +30,8 @@ PREFERENCE_KEYS: Final[Mapping[str, Preference]] = {
     "f": Preference.FORCED,
     "g": Preference.GREEDY,
 }
+TUTOR_KEY: Final = "c"
+"""Switches the tutor, which checks decisions."""
 LABELS: Final[Mapping[Action, str]] = {
     Action.DONE: "done",
     Action.ROLL: "roll",
@@ -64,6 +66,12 @@ n next game   q quit
 Left to the table:
 a rolls   f makes plays without a choice   g bears off with all
 
+Against the bot alone:
+?  hint: equity, loss, chances: W wins, G gammons, LG lost gammons
+c  tutor, who speaks before a blunder stands
+Backspace  take the last move or decision back
+r report, n new match, when the match is over
+
 l light or dark   w moves in words, for screen readers
 
 [8] can move, {8} is the checker that Enter moves, >5< where it can
@@ -86,8 +94,8 @@ class KeyLabel:
         return f"[{self.key}] {self.label}"
 
 
-def labels_of(model: TableModel) -> list[KeyLabel]:
-    """Return what may be done now, with its keys."""
+def labels_of(model: TableModel, lessons: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
+    """Return what may be done now, with its keys; `lessons` are those that the table offers."""
     found, done, possible = [], set[Action](), model.actions
     for key, actions in ACTION_KEYS.items():
         action = next((one for one in actions if one in possible), None)
@@ -96,7 +104,7 @@ def labels_of(model: TableModel) -> list[KeyLabel]:
             done.add(action)
     if Action.MOVE in possible:
         found += [KeyLabel("tab", "checker"), KeyLabel("enter", "move"), KeyLabel("/", "type")]
-    return [*found, KeyLabel("h", "help"), KeyLabel("q", "quit")]
+    return [*found, *lessons, KeyLabel("h", "help"), KeyLabel("q", "quit")]
 
 
 @frozen

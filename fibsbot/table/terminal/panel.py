@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Final
 
+from attrs import frozen
 from rich.style import Style
 
 from fibsbot.draw.scene import DrawnSide, Scene, scene_of_game
@@ -26,8 +27,22 @@ _PREFERENCES: Final = {Preference.ROLL: "roll", Preference.FORCED: "forced", Pre
 Line = tuple[str, Style]
 
 
-def draw_panel(model: TableModel, width: int, height: int, colours: Colours) -> Canvas:
-    """Draw the panel: the opponent above, the person below, and as much of the score sheet as there is room for."""
+@frozen
+class Aside:
+    """What the lessons of a table add to the panel."""
+
+    advice: Sequence[Sequence[Line]] = ()
+    """A hint, in blocks of lines."""
+    notes: Sequence[str] = ()
+    """What is being done."""
+
+
+def draw_panel(model: TableModel, width: int, height: int, colours: Colours, aside: Aside | None = None) -> Canvas:
+    """Draw the panel: the opponent above, the person below, and as much of the score sheet as there is room for.
+
+    Advice is in place of the score sheet, as many whole blocks as there is room for; notes are above the person.
+    """
+    aside = aside or Aside()
     scene = scene_of_game(model.shown, model.seat, model.names)
     canvas = Canvas(width, height, colours.screen)
     head = [
@@ -37,16 +52,32 @@ def draw_panel(model: TableModel, width: int, height: int, colours: Colours) -> 
     foot = [
         ("─" * width, colours.faint),
         *_preferences(model, width, colours),
+        *((line, colours.faint) for note in aside.notes for line in wrap(note, width, subsequent_indent=" ")),
         *_player(scene, scene.below, OWN_SIGN, colours.own, colours),
     ]
     room = max(height - len(head) - len(foot), 0)
-    entries = model.sheet[len(model.sheet) - room :] if room < len(model.sheet) else model.sheet
-    sheet = [line for entry in entries for line in _entry(entry, model.seat, width, colours)]
-    for y, (text, style) in enumerate([*head, *sheet[max(len(sheet) - room, 0) :]]):
+    between = _whole_blocks(aside.advice, room) if aside.advice else _sheet(model, room, width, colours)
+    for y, (text, style) in enumerate([*head, *between]):
         canvas.write(0, y, text, style)
     for y, (text, style) in enumerate(foot, height - len(foot)):
         canvas.write(0, y, text, style)
     return canvas
+
+
+def _whole_blocks(blocks: Sequence[Sequence[Line]], room: int) -> list[Line]:
+    lines: list[Line] = []
+    for block in blocks:
+        if len(lines) + len(block) > room:
+            break
+        lines += block
+    return lines
+
+
+def _sheet(model: TableModel, room: int, width: int, colours: Colours) -> list[Line]:
+    """Return the end of the score sheet."""
+    entries = model.sheet[len(model.sheet) - room :] if room < len(model.sheet) else model.sheet
+    sheet = [line for entry in entries for line in _entry(entry, model.seat, width, colours)]
+    return sheet[max(len(sheet) - room, 0) :]
 
 
 def _player(scene: Scene, side: DrawnSide, sign: str, style: Style, colours: Colours) -> list[Line]:

@@ -1,20 +1,25 @@
-"""Widgets that show a canvas, and pass clicks on."""
+"""Widgets that show a canvas, and pass clicks on; what the keys do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from attrs import frozen
 from rich.style import Style
 from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.geometry import Region
+from textual.screen import ModalScreen
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Static
 
 from fibsbot.table.terminal.board import BoardSize
 from fibsbot.table.terminal.canvas import Canvas
 from fibsbot.table.terminal.colours import Colours
-from fibsbot.table.terminal.keys import KeyLabel
+from fibsbot.table.terminal.keys import HELP, KeyLabel
 
 RIGHT_BUTTON = 3
 
@@ -148,3 +153,17 @@ class KeysWidget(CanvasWidget):
             if line == event.y and event.x in columns:
                 self._press(key)
                 return
+
+
+class HelpScreen(ModalScreen[None]):
+    """What the keys do."""
+
+    BINDINGS: ClassVar = [Binding("escape,h,f1,q,space,enter,question_mark", "dismiss", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """Show the text."""
+        yield Static(HELP + "\nEscape closes this.", id="help", markup=False)
+
+    def on_click(self) -> None:
+        """Close."""
+        self.dismiss()
