@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from fibsbot.games import load_ruleset
 from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
-from fibsbot.table.hosts import BotHost
+from fibsbot.table.hosts import BotHost, TableHost
 from fibsbot.table.set_up import read_position
 from fibsbot.table.terminal.app import TableApp
 from tests.patience import SOON
@@ -21,7 +21,7 @@ from tests.patience import SOON
 class ObservedApp(TableApp):
     """Says when an input has been answered: `Pilot.press` waits until the processor is idle, which takes long."""
 
-    def __init__(self, host: BotHost) -> None:
+    def __init__(self, host: TableHost) -> None:
         """Show a table."""
         super().__init__(host)
         self.answered = asyncio.Event()
