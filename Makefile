@@ -40,13 +40,13 @@ $(STAMP): pyproject.toml protocol/pyproject.toml config/constraints.txt
 demo: $(STAMP) ## Play a whole match on an embedded server
 	@$(BIN)/fibsbot demo
 
-test: $(STAMP) ## Run all tests
-	$(BIN)/pytest -n auto --dist worksteal
+test: $(STAMP) ## Run all tests but those that try more of the same
+	$(BIN)/pytest -n auto --dist worksteal -m "not thorough"
 
 test-fast: $(STAMP) ## Run the quick tests, with few examples of each property
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow" --hypothesis-profile quick
 
-test-thorough: $(STAMP) ## Run all tests, with many more examples of each property
+test-thorough: $(STAMP) ## Run all tests, with every game and many more examples of each property
 	$(BIN)/pytest -n auto --dist worksteal --hypothesis-profile thorough
 
 test-wheel: $(STAMP) ## Build the wheels for this platform, install them into an empty environment and play from there

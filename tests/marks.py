@@ -13,6 +13,12 @@ def some_slow(values: Iterable[str], is_slow: Callable[[str], bool]) -> list[obj
     return [pytest.param(it, marks=pytest.mark.slow) if is_slow(it) else it for it in values]
 
 
+def some_thorough(values: Iterable[str], is_thorough: Callable[[str], bool]) -> list[object]:
+    """Return the values as slow parameters; only `make test-thorough` tries those that are thorough."""
+    slow, both = (pytest.mark.slow,), (pytest.mark.slow, pytest.mark.thorough)
+    return [pytest.param(value, marks=both if is_thorough(value) else slow) for value in values]
+
+
 SAMPLE: Final = frozenset({"backgammon", "nackgammon", "plakoto", "acey-deucey"})
 """Games that differ most: what they share with the others is tried with them by `make test-fast`."""
 
@@ -20,6 +26,15 @@ SAMPLE: Final = frozenset({"backgammon", "nackgammon", "plakoto", "acey-deucey"}
 def is_no_sample(game: str) -> bool:
     """Return whether `make test-fast` leaves out a game where whole tools are tried with each."""
     return game not in SAMPLE
+
+
+WIDER_SAMPLE: Final = SAMPLE | {"tabula", "fevga", "gioul"}
+"""Games with which whole matches are played through a face: three dice, one way round, in parts, in hand, pinned."""
+
+
+def is_outside_wider_sample(game: str) -> bool:
+    """Return whether only `make test-thorough` plays a whole match of a game where that takes seconds."""
+    return game not in WIDER_SAMPLE
 
 
 def is_long(game: str) -> bool:

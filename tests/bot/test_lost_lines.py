@@ -84,6 +84,11 @@ def lines_of(seed: int, length: int = 3) -> tuple[list[Passing], float]:
     return [rng.choice(lines) for (_, kind), lines in passed.items() if kind not in IDLE_WORDS], simulation.now
 
 
+def shares(parts: int) -> list[object]:
+    """Return the parts into which lines are divided as parameters; all but the first are thorough."""
+    return [pytest.param(part, marks=[pytest.mark.thorough] if part else []) for part in range(parts)]
+
+
 def check(simulation: Simulation, seconds: float) -> None:
     """Check that both have finished the match in time and without a wrong command."""
     check_server(simulation)
@@ -105,10 +110,11 @@ def check_server(simulation: Simulation) -> None:
 
 
 @pytest.mark.slow
-def test_a_match_is_finished_whichever_line_is_lost() -> None:
+@pytest.mark.parametrize("share", shares(3))
+def test_a_match_is_finished_whichever_line_is_lost(share: int) -> None:
     chosen, usual = lines_of(24)
     assert 40 < len(chosen), "few kinds of lines were tried"
-    for line in chosen:
+    for line in chosen[share::3]:
         with match(24, losing(line.bot, line.number, down=line.down)) as simulation:
             check(simulation, usual + RECOVERY)
 
@@ -135,12 +141,15 @@ def test_nothing_is_answered_twice_whichever_line_is_late(seconds: float) -> Non
 
 
 @pytest.mark.slow
-def test_nothing_is_answered_twice_if_the_answer_is_two_watchdogs_late_and_an_old_board_comes_before_it() -> None:
+@pytest.mark.parametrize("share", shares(3))
+def test_nothing_is_answered_twice_if_the_answer_is_two_watchdogs_late_and_an_old_board_comes_before_it(
+    share: int,
+) -> None:
     """The watchdog asks for the board after 8 s; what comes at 9 s is older than the command."""
     chosen, _ = lines_of(24)
     commands = [line for line in chosen if not line.down and kind_of(line) in GAME_KINDS]
     assert {"roll", "move", "double", "accept", "reject", "resign", "join"} <= {kind_of(line) for line in commands}
-    for line in commands:
+    for line in commands[share::3]:
         for seconds in (18.0, 21.0, 24.5):
             with match(24, LateAnswers(line.bot, line.number, 9.0, seconds)) as simulation:
                 check_server(simulation)

@@ -22,7 +22,7 @@ from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
 from tests.browser import chromium, requires_chromium
-from tests.marks import some_slow
+from tests.marks import is_outside_wider_sample, some_slow, some_thorough
 from tests.patience import SOON
 
 pytestmark = requires_chromium
@@ -216,8 +216,7 @@ async def test_a_match_of_three_points_is_played() -> None:
         assert len(seen.match.transcript.games) > 1
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("game", sorted(GAMES))
+@pytest.mark.parametrize("game", some_thorough(sorted(GAMES), is_outside_wider_sample))
 async def test_a_game_of_every_ruleset_is_played(game: str) -> None:
     way = list(WAYS)[sorted(GAMES).index(game) % len(WAYS)]
     async with chromium() as browser, a_table(browser, game, device=WAYS[way].device) as seen:
@@ -346,7 +345,7 @@ async def test_names_are_never_markup() -> None:
         assert await seen.tab.inner_text("#opponent .name") == "<b>bot"
 
 
-@pytest.mark.parametrize("inputs", [pytest.param(10_000, marks=pytest.mark.slow), 300])
+@pytest.mark.parametrize("inputs", [pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.thorough]), 300])
 async def test_random_inputs_by_the_addresses_of_the_page(inputs: int) -> None:
     random, rules = Random(inputs), load_ruleset("backgammon")
     match = BotMatch(rules, rules.laws, 0, ("you", "bot"), Random(1))

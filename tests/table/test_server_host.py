@@ -25,7 +25,7 @@ from fibsbot.table.model import Action, Preference
 from fibsbot.table.server_host import ServerHost
 from tests.bot.live_bots import CHEAP, settings
 from tests.bot.proxy import Chunk, Cut, Proxy
-from tests.marks import is_no_sample, some_slow
+from tests.marks import is_outside_wider_sample, some_thorough
 from tests.server.tcp_clients import Raw, register
 from tests.table.people import Refusals, at_table, begin_match, login, match_of, play_on, press, ready_players, until
 
@@ -46,7 +46,7 @@ async def play_both(ann: ServerHost, ben: ServerHost, seed: int = 1) -> None:
     await asyncio.gather(play_on(ann, Random(seed), over), play_on(ben, Random(-seed), over))
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
 async def test_two_people_play_a_match_and_nothing_is_refused(game: str) -> None:
     ann_sees, ben_sees = Refusals(), Refusals()
     async with (
@@ -78,7 +78,7 @@ async def test_what_is_left_to_the_table_is_sent_once() -> None:
     assert ann_sees.messages == []
 
 
-@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.thorough])])
 async def test_random_inputs_never_send_what_the_server_refuses(count: int) -> None:
     """Half of the inputs are any action with any numbers, at any time."""
     random, ann_sees, ben_sees = Random(count), Refusals(), Refusals()

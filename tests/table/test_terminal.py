@@ -23,7 +23,7 @@ from fibsbot.table.hosts import LateBotHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.board import BoardSize, column_of, size_for
-from tests.marks import some_slow
+from tests.marks import is_outside_wider_sample, some_thorough
 from tests.patience import SOON
 from tests.table.terminal_app import ObservedApp, click_board, match_of, new_app, screen_of, strike, until_own_turn
 
@@ -69,7 +69,7 @@ def place_on(size: BoardSize, place: int) -> tuple[int, int]:
     return size.left(column_of(place)) + 1, 1 if 12 < place < 25 else size.height - 2
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], lambda game: game != "backgammon"))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
 async def test_a_whole_match_by_keys(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(2)
     async with app.run_test() as pilot:
@@ -82,7 +82,7 @@ async def test_a_whole_match_by_keys(game: str) -> None:
     assert "over" in match.sentence
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], lambda game: game != "backgammon"))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
 async def test_a_whole_match_by_clicks(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(3)
     async with app.run_test(size=(120, 40)) as pilot:
