@@ -116,7 +116,6 @@ async def test_backspace_takes_back_the_last_move_and_then_the_last_decision() -
 async def test_the_report_is_written_beside_the_match_and_a_new_match_begins(tmp_path: Path) -> None:
     file = tmp_path / "match.html"
     app = new_app("backgammon", position=f"XGID=-A{22 * '-'}a-:0:0:1:00:2:2:0:3:10")
-    app = ObservedApp(app.host)
     assert app.lessons is not None
     app.lessons.report_file = lambda: file
     async with app.run_test() as pilot:
