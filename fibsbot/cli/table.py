@@ -165,7 +165,7 @@ def _has_display() -> bool:
 def _why_no_terminal() -> str | None:
     """Return why the table cannot be drawn in this terminal; None if it can."""
     streams = {"standard input": sys.__stdin__, "standard output": sys.__stdout__, "standard error": sys.__stderr__}
-    elsewhere = next((name for name, file in streams.items() if file is None or not file.isatty()), None)
+    elsewhere = next((name for name, file in streams.items() if file is None or file.closed or not file.isatty()), None)
     if elsewhere:
         return f"{elsewhere} is none"
     if os.environ.get("TERM", "dumb") == "dumb":

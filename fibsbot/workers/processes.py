@@ -6,6 +6,7 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -14,7 +15,6 @@ from collections.abc import Callable, Generator, Iterator
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import ForkingPickler
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -79,19 +79,18 @@ def single_threaded_libraries() -> Iterator[None]:
                 os.environ[name] = value
 
 
-@contextlib.contextmanager
-def main_module_kept_out(*needed: object) -> Iterator[None]:
-    """Start processes that do not import the main module, unless what they need is defined in it.
+def start_without_main_module(process: BaseProcess) -> None:
+    """Start a process that does not import the main module, unless what it is given is defined there.
 
-    They would run a script again that calls us without asking for `__name__ == "__main__"`, as most scripts do.
+    It would run a script again that calls us without asking for `__name__ == "__main__"`, as most scripts do.
     """
     main = sys.modules["__main__"]
-    if b"__main__" in bytes(ForkingPickler.dumps(needed)):
-        yield
-        return
     sys.modules["__main__"] = ModuleType("__main__")
     try:
-        yield
+        process.start()
+    except (pickle.PicklingError, AttributeError):  # raised before anything is started
+        sys.modules["__main__"] = main
+        process.start()
     finally:
         sys.modules["__main__"] = main
 
@@ -200,8 +199,8 @@ def _start_worker(
 ) -> _Worker:
     ours, theirs = CONTEXT.Pipe()
     process = CONTEXT.Process(target=_run_worker, args=(theirs, work, arguments, stop, gc.get_threshold()), daemon=True)
-    with signals_held_back(*held_back), single_threaded_libraries(), main_module_kept_out(work, arguments):
-        process.start()
+    with signals_held_back(*held_back), single_threaded_libraries():
+        start_without_main_module(process)
     theirs.close()
     return _Worker(process, ours)
 
