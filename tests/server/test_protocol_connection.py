@@ -45,12 +45,21 @@ async def test_a_refused_password_and_a_silent_server_are_errors() -> None:
         with pytest.raises(fibs_protocol.LoginRefusedError):
             async with fibs_protocol.connect("127.0.0.1", "alice", "wrong", port=server.port):
                 pass
-    silent = await asyncio.start_server(lambda *_: asyncio.sleep(SOON), "127.0.0.1", 0)
-    async with silent:
+    left = asyncio.Event()
+
+    async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+        left.set()
+
+    silent = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
+    async with silent, asyncio.timeout(SOON):
         port = silent.sockets[0].getsockname()[1]
         with pytest.raises(TimeoutError):
             async with fibs_protocol.connect("127.0.0.1", "alice", "x", port=port, timeout=0.2):
                 pass
+        await left.wait()
     with pytest.raises(ConnectionRefusedError):
         async with fibs_protocol.connect("127.0.0.1", "alice", "x", port=port):
             pass
