@@ -130,10 +130,10 @@ LIGHT: Final = (
     "fibsbot.games",
     "fibsbot.notation",
     "fibsbot.formats",
-    "fibsbot.draw",
+    "fibsbot.drawing",
 )
 """Packages that other programs import, and that need attrs alone."""
-COLOURS: Final = "fibsbot.draw.coloured_board"
+COLOURS: Final = "fibsbot.drawing.coloured_board"
 VALUES: Final = "fibsbot.formats.transcript_values"
 LIGHT_SCRIPT: Final = """
 import importlib, pkgutil, sys
