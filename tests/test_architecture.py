@@ -51,6 +51,7 @@ LAYERS: Final = (
     ("fibsbot.config",),
     ("fibsbot.arena",),
     ("fibsbot.chouette", "fibsbot.library", "fibsbot.table"),
+    ("fibsbot.testing",),
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )

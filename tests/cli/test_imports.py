@@ -45,6 +45,7 @@ IMPORTED: Final = {
     "export --help": "",
     "external --help": "",
     "legal --help": "",
+    "new --help": "",
     "order --help": "",
     "parse --help": "",
     "perft --help": "",
