@@ -1,5 +1,7 @@
 """Transcripts as plain values of JSON, and back. The only module of the package that needs cattrs.
 
+`make_converter` and `structured` are for others whose values contain plays, states and transcripts.
+
 The names are those of the classes of fibsbot/transcript. What has its usual value is left out.
 """
 
@@ -8,9 +10,9 @@ from __future__ import annotations
 import datetime as dt
 import math
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from cattrs import ClassValidationError, Converter, override, transform_error
+from cattrs import BaseValidationError, Converter, override, transform_error
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn
 from cattrs.strategies import configure_tagged_union, include_subclasses
 from cattrs.v import format_exception
@@ -23,6 +25,8 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.transcript import Entry, Transcript
 
+_T = TypeVar("_T")
+
 
 def values_of(transcript: Transcript) -> dict[str, Any]:
     """Return a match as values of JSON."""
@@ -32,10 +36,15 @@ def values_of(transcript: Transcript) -> dict[str, Any]:
 
 def transcript_from(values: dict[str, Any]) -> Transcript:
     """Return the match that values describe, which may break the rules of the game. Raises FormatError."""
+    return structured(_CONVERTER, values, Transcript, "match")
+
+
+def structured(converter: Converter, values: Any, kind: type[_T], path: str) -> _T:
+    """Return the object that values describe; `path` is its name in errors. Raises FormatError."""
     try:
-        return _CONVERTER.structure(values, Transcript)
-    except ClassValidationError as error:
-        problems = transform_error(error, path="match", format_exception=_describe)
+        return converter.structure(values, kind)
+    except BaseValidationError as error:
+        problems = transform_error(error, path=path, format_exception=_describe)
         raise FormatError(problems[0].split("\n")[0][:200]) from None
 
 
@@ -43,7 +52,7 @@ def _describe(error: BaseException, kind: type | None) -> str:
     return str(error) if isinstance(error, StateJsonError) else format_exception(error, kind)
 
 
-def _make_converter() -> Converter:
+def make_converter() -> Converter:
     """Return what turns transcripts into plain values and back, and takes nothing for what it only looks like."""
     converter = Converter(omit_if_default=True, forbid_extra_keys=True)
     for kind in (int, str, bool):
@@ -83,4 +92,4 @@ def _read_move(row: Any) -> Move:
     return Move(source, target)
 
 
-_CONVERTER: Final = _make_converter()
+_CONVERTER: Final = make_converter()

@@ -4,6 +4,7 @@
     evaluations.py  `evaluate`, `rank`, `cube`, `rollout`
     matches.py      `Match`, `read`, `write`, `analyse`
     pictures.py     `draw`: a board as SVG
+    json_values.py  results as JSON, and back
     printed.py      results as columns, in text and HTML
 
 See docs/library.md. What these are made of can be imported from its own module.

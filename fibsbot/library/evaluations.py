@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal, overload
+from typing import TYPE_CHECKING, Final, Literal, Self, overload
 
-from attrs import frozen
+from attrs import field, frozen
 
 from fibsbot.fast_evolve import fast_evolve
 from fibsbot.library.board import Board, plays_of
+from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, percent, signed
 from fibsbot.match import Phase
 from fibsbot.position import Play
@@ -47,12 +48,12 @@ def evaluator_of(name: str) -> Evaluator:
 # -- positions ------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class BoardValue(Printed):
-    """What a board is worth to the player who decides."""
+@frozen(repr=False, order=True)
+class BoardValue(JsonValue, Printed):
+    """What a board is worth to the player who decides. Values are ordered by equity."""
 
     equity: float
-    chances: Chances | None
+    chances: Chances | None = field(order=False)
     """To win, win a gammon, win a backgammon, lose, lose a gammon, lose a backgammon; None if they are not known."""
 
     @property
@@ -98,19 +99,19 @@ def evaluate(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> BoardValue:
 # -- plays ----------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class RatedPlay:
-    """A play and its value to the player who makes it."""
+@frozen(repr=False, order=True)
+class RatedPlay(JsonValue):
+    """A play and its value to the player who makes it. Plays are ordered by equity, so that `max` is the best."""
 
-    play: Play
-    text: str
+    play: Play = field(order=False)
+    text: str = field(order=False)
     """As people write it on this board."""
     equity: float
-    loss: float
+    loss: float = field(order=False)
     """What it costs against the best of those compared, from 0 up."""
-    plies: int | None = None
+    plies: int | None = field(default=None, order=False)
     """Rolls looked ahead; None if the evaluator does not say."""
-    chances: Chances | None = None
+    chances: Chances | None = field(default=None, order=False)
 
     @property
     def win(self) -> float | None:
@@ -121,9 +122,13 @@ class RatedPlay:
         """Return the play and its equity."""
         return f"{self.text} {signed(self.equity)}"
 
+    def __repr__(self) -> str:
+        """Return the same, for a prompt."""
+        return f"<RatedPlay {self}>"
 
-@frozen
-class RatedPlays(Printed, Sequence[RatedPlay]):
+
+@frozen(repr=False)
+class RatedPlays(JsonValue, Printed, Sequence[RatedPlay]):
     """Plays of a roll, the best first."""
 
     plays: tuple[RatedPlay, ...]
@@ -187,8 +192,8 @@ def rank(board: Board, plays: Sequence[Play | str] | None = None, evaluator: str
 # -- the cube -------------------------------------------------------------------------------------------------------
 
 
-@frozen
-class RatedCube(Printed):
+@frozen(repr=False)
+class RatedCube(JsonValue, Printed):
     """What the actions with the cube are worth, all seen by the player who may double."""
 
     no_double: float
@@ -247,17 +252,71 @@ def cube(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> RatedCube:
 # -- rollouts -------------------------------------------------------------------------------------------------------
 
 
-@frozen(eq=False)
-class RatedRollout(Printed):
-    """The result of a rollout, the best candidate first."""
+@frozen(repr=False, order=True)
+class RatedCandidate(JsonValue):
+    """A candidate of a rollout. Candidates are ordered by equity."""
 
-    result: RolloutResult
-    """With the results of each game."""
+    text: str = field(order=False)
+    """The play as people write it on this board; of a position its ID."""
+    equity: float
+    error: float = field(order=False)
+    """The standard error of the equity."""
+    loss: float = field(order=False)
+    """What it costs against the best candidate, from 0 up."""
+    chances: Chances = field(order=False)
 
     @property
-    def best(self) -> str:
+    def win(self) -> float:
+        """The chance to win the game."""
+        return self.chances[0]
+
+    def __str__(self) -> str:
+        """Return the candidate, its equity and the standard error."""
+        return f"{self.text} {signed(self.equity)} \u00b1 {self.error:.3f}"
+
+    def __repr__(self) -> str:
+        """Return the same, for a prompt."""
+        return f"<RatedCandidate {self}>"
+
+
+@frozen(repr=False)
+class RatedRollout(JsonValue, Printed, Sequence[RatedCandidate]):
+    """The result of a rollout, the best candidate first."""
+
+    candidates: tuple[RatedCandidate, ...]
+    games: int
+    """Games of each."""
+    seconds: float = field(eq=False)
+
+    @classmethod
+    def of(cls, result: RolloutResult) -> Self:
+        """Return what a result of the engine says."""
+        candidates = [
+            RatedCandidate(
+                one.candidate.name, one.equity, one.error, result.behind(one)[0], tuple(one.outcomes.tolist())
+            )
+            for one in result.ranked()
+        ]
+        return cls(tuple(candidates), result.results[0].count, result.seconds)
+
+    @property
+    def best(self) -> RatedCandidate:
         """The best candidate."""
-        return self.result.best.candidate.name
+        return self.candidates[0]
+
+    @overload
+    def __getitem__(self, index: int) -> RatedCandidate: ...
+    @overload
+    def __getitem__(self, index: slice) -> RatedRollout: ...
+    def __getitem__(self, index: int | slice) -> RatedCandidate | RatedRollout:
+        """Return a candidate by its place from 0, or some of them."""
+        if isinstance(index, slice):
+            return RatedRollout(self.candidates[index], self.games, self.seconds)
+        return self.candidates[index]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.candidates)
 
     def columns(self) -> Sequence[str]:
         """Return the headings."""
@@ -266,19 +325,13 @@ class RatedRollout(Printed):
     def rows(self) -> Sequence[Sequence[str]]:
         """Return a row for each candidate."""
         return [
-            [
-                one.candidate.name,
-                signed(one.equity),
-                f"{one.error:.3f}",
-                f"{self.result.behind(one)[0]:.3f}",
-                *(percent(chance) for chance in one.outcomes.tolist()),
-            ]
-            for one in self.result.ranked()
+            [one.text, signed(one.equity), f"{one.error:.3f}", f"{one.loss:.3f}", *_chances(one.chances)]
+            for one in self.candidates
         ]
 
     def note(self) -> str:
         """Return how many games were played."""
-        return f"{self.result.results[0].count:,} games of each, {self.result.seconds:.3g} s; error: standard error"
+        return f"{self.games:,} games of each, {self.seconds:.3g} s; error: standard error"
 
 
 def rollout(
@@ -301,4 +354,4 @@ def rollout(
         candidates = play_candidates(decision, chosen, [board.text_of(play) for play in chosen])
     else:
         candidates = position_candidate(decision)
-    return RatedRollout(roll_out(Engine.load, candidates, RolloutPlan(trials=games, seed=seed)))
+    return RatedRollout.of(roll_out(Engine.load, candidates, RolloutPlan(trials=games, seed=seed)))

@@ -6,7 +6,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, overload
+from typing import Literal, Self, overload
 
 from attrs import field, frozen
 
@@ -14,7 +14,8 @@ from fibsbot.analysis.model import AnalysedDecision, MatchAnalysis, PlayerStatis
 from fibsbot.formats import FormatError
 from fibsbot.library.board import Board
 from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
-from fibsbot.library.printed import Printed
+from fibsbot.library.json_values import JsonValue
+from fibsbot.library.printed import Printed, short_name
 from fibsbot.position import Position
 from fibsbot.transcript import Transcript, walk
 
@@ -23,9 +24,9 @@ class UnreadableFileWarning(UserWarning):
     """A file of a folder, or of a zip or tar file, is left out; the text says why."""
 
 
-@frozen
+@frozen(repr=False)
 class Match:
-    """A match that was played, of any game."""
+    """A match that was played, of any game. Where it was read from makes no difference to whether two are equal."""
 
     transcript: Transcript
     """All of it: games, entries, times."""
@@ -71,6 +72,26 @@ class Match:
     def __str__(self) -> str:
         """Return players, length, number of games and score in a line."""
         return str(self.transcript)
+
+    def __repr__(self) -> str:
+        """Return the same, for a prompt."""
+        return f"<Match {self}>"
+
+    def to_json(self) -> str:
+        """Return the match as JSON, in one line: the format `json` of files."""
+        from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - a program may only read
+
+        return write_json(self.transcript).rstrip("\n")
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Return the match that `to_json` has written. Raises FormatError, a ValueError, with one line of text."""
+        from fibsbot.formats.transcript_json import iter_json  # noqa: PLC0415 - as above
+
+        transcripts = list(iter_json(text))
+        if len(transcripts) != 1:
+            raise FormatError(f"expected one match, got {len(transcripts)}")
+        return cls(transcripts[0])
 
 
 def read(*places: Path | str) -> Iterator[Match]:
@@ -120,8 +141,8 @@ def write(path: Path | str, matches: Match | Iterable[Match], form: str | None =
 # -- analysis -------------------------------------------------------------------------------------------------------
 
 
-@frozen(eq=False)
-class AnalysedMatch(Printed):
+@frozen(repr=False)
+class AnalysedMatch(JsonValue, Printed):
     """The analysis of a match: errors and luck of both players."""
 
     analysis: MatchAnalysis
@@ -146,7 +167,7 @@ class AnalysedMatch(Printed):
     def rows(self) -> Sequence[Sequence[str]]:
         """Return a row for each player."""
         return [
-            [name, *_cells(figures), f"{figures.luck:+.3f}"]
+            [short_name(name), *_cells(figures), f"{figures.luck:+.3f}"]
             for name, figures in zip(self.players, self.analysis.figures, strict=True)
         ]
 
@@ -157,12 +178,12 @@ class AnalysedMatch(Printed):
     def errors(self, player: Literal[0, 1] | None = None, at_least: float = 0.02) -> MatchErrors:
         """Return the decisions that cost at least this much, the worst first; of one player, or of both."""
         found = [
-            decision
+            MatchError.of(decision, self.players)
             for game in self.analysis.games
             for decision in game.decisions
             if decision.loss >= at_least and player in {None, decision.decision.seat}
         ]
-        return MatchErrors(self.players, tuple(sorted(found, key=lambda one: -one.loss)))
+        return MatchErrors(tuple(sorted(found, reverse=True)))
 
     def by_kind(self) -> ErrorsByKind:
         """Return the errors by the kind of position: race, holding game, prime and so on; in backgammon.
@@ -173,9 +194,8 @@ class AnalysedMatch(Printed):
         analysed = [one for game in self.analysis.games for one in game.decisions]
         for kind, one in zip(_kinds(analysed), analysed, strict=True):
             found[kind][one.decision.seat].add(one)
-        return ErrorsByKind(
-            self.players, {kind: (first.figures, second.figures) for kind, (first, second) in found.items()}
-        )
+        both = [(kind, (first.figures, second.figures)) for kind, (first, second) in found.items()]
+        return ErrorsByKind(self.players, tuple(sorted(both, key=_by_frequency)))
 
 
 class _Sums:
@@ -202,25 +222,70 @@ def _kinds(analysed: Sequence[AnalysedDecision]) -> list[str]:
     return [next(kinds) if isinstance(board, Position) else "other" for board in boards]
 
 
-@frozen(eq=False)
-class MatchErrors(Printed, Sequence[AnalysedDecision]):
+def _by_frequency(kind: tuple[str, tuple[PlayerStatistics, PlayerStatistics]]) -> tuple[int, str]:
+    name, figures = kind
+    return -sum(one.decisions for one in figures), name
+
+
+@frozen(repr=False, order=True)
+class MatchError(JsonValue):
+    """A decision that cost something. Errors are ordered by what they cost."""
+
+    loss: float
+    """The equity that it cost, above 0."""
+    board: Board = field(order=False)
+    """The board that the player decided on."""
+    played: str = field(order=False)
+    """The decision as people write it: a play, `double`, `take`, ..."""
+    best: str = field(order=False)
+    """The best decision."""
+    player: str = field(order=False)
+    """Who decided."""
+    game: int = field(order=False)
+    """Number of the game, from 1."""
+    turn: int = field(order=False)
+    """Number of the turn in the game, from 1."""
+
+    @classmethod
+    def of(cls, analysed: AnalysedDecision, players: tuple[str, str]) -> Self:
+        """Return a decision of an analysis."""
+        decision = analysed.decision
+        return cls(
+            analysed.loss,
+            Board.of(decision.state),
+            decision.text,
+            analysed.best,
+            players[decision.seat],
+            decision.step.game,
+            decision.step.turn,
+        )
+
+    def __str__(self) -> str:
+        """Return who has lost how much by what."""
+        return f"{self.player}: {self.played} instead of {self.best}, -{self.loss:.3f}"
+
+    def __repr__(self) -> str:
+        """Return the same, for a prompt."""
+        return f"<MatchError {self}>"
+
+
+@frozen(repr=False)
+class MatchErrors(JsonValue, Printed, Sequence[MatchError]):
     """Decisions that cost something, the worst first."""
 
-    players: tuple[str, str]
-    decisions: tuple[AnalysedDecision, ...]
+    errors: tuple[MatchError, ...]
 
     @overload
-    def __getitem__(self, index: int) -> AnalysedDecision: ...
+    def __getitem__(self, index: int) -> MatchError: ...
     @overload
     def __getitem__(self, index: slice) -> MatchErrors: ...
-    def __getitem__(self, index: int | slice) -> AnalysedDecision | MatchErrors:
+    def __getitem__(self, index: int | slice) -> MatchError | MatchErrors:
         """Return an error by its place from 0, or some of them."""
-        found = self.decisions[index]
-        return found if isinstance(found, AnalysedDecision) else MatchErrors(self.players, found)
+        return MatchErrors(self.errors[index]) if isinstance(index, slice) else self.errors[index]
 
     def __len__(self) -> int:
         """Return how many there are."""
-        return len(self.decisions)
+        return len(self.errors)
 
     def columns(self) -> Sequence[str]:
         """Return the headings."""
@@ -230,32 +295,32 @@ class MatchErrors(Printed, Sequence[AnalysedDecision]):
         """Return a row for each error."""
         return [
             [
-                self.players[one.decision.seat],
-                str(one.decision.step.game),
-                str(one.decision.step.turn),
-                "".join(map(str, one.decision.state.dice or ())),
-                one.decision.text,
+                short_name(one.player),
+                str(one.game),
+                str(one.turn),
+                "".join(map(str, one.board.dice or ())),
+                one.played,
                 one.best,
                 f"{one.loss:.3f}",
             ]
-            for one in self.decisions
+            for one in self.errors
         ]
 
 
-@frozen(eq=False)
-class ErrorsByKind(Printed, Mapping[str, tuple[PlayerStatistics, PlayerStatistics]]):
-    """What both players have lost, by the kind of position."""
+@frozen(repr=False)
+class ErrorsByKind(JsonValue, Printed, Mapping[str, tuple[PlayerStatistics, PlayerStatistics]]):
+    """What both players have lost, by the kind of position, the most frequent first."""
 
     players: tuple[str, str]
-    kinds: dict[str, tuple[PlayerStatistics, PlayerStatistics]]
+    kinds: tuple[tuple[str, tuple[PlayerStatistics, PlayerStatistics]], ...]
 
     def __getitem__(self, kind: str) -> tuple[PlayerStatistics, PlayerStatistics]:
         """Return the figures of both players in one kind of position."""
-        return self.kinds[kind]
+        return dict(self.kinds)[kind]
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the kinds."""
-        return iter(self.kinds)
+        return (kind for kind, _ in self.kinds)
 
     def __len__(self) -> int:
         """Return how many kinds there were."""
@@ -263,12 +328,12 @@ class ErrorsByKind(Printed, Mapping[str, tuple[PlayerStatistics, PlayerStatistic
 
     def columns(self) -> Sequence[str]:
         """Return the headings."""
-        return ("kind", *(f" {name}: {what}" for name in self.players for what in ("decisions", "lost", "PR")))
+        first, second = map(short_name, self.players)
+        return ("kind", f" {first}: count", " lost", " PR", f" {second}: count", " lost", " PR")
 
     def rows(self) -> Sequence[Sequence[str]]:
-        """Return a row for each kind, the most frequent first."""
-        ordered = sorted(self.kinds.items(), key=lambda item: -sum(figures.decisions for figures in item[1]))
-        return [[kind, *_cells(first), *_cells(second)] for kind, (first, second) in ordered]
+        """Return a row for each kind."""
+        return [[kind, *_cells(first), *_cells(second)] for kind, (first, second) in self.kinds]
 
 
 def _cells(figures: PlayerStatistics) -> list[str]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import html
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Final
 
 from fibsbot.text import format_percent
 
-MOST_ROWS = 40
-"""Rows that are shown; what has more says how many are left out."""
+MOST_ROWS: Final = 20
+"""Rows that are shown, so that a screen has room for them; what has more says how many are left out."""
+MOST_OF_NAME: Final = 12
+"""Characters of a player's name that are shown."""
 
 
 class Printed(ABC):
@@ -41,6 +44,10 @@ class Printed(ABC):
         ]
         return "\n".join([*lines, *self._below(rows)])
 
+    def __repr__(self) -> str:
+        """Return the same, for a prompt."""
+        return str(self)
+
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
         headings, rows = self.columns(), self.rows()
@@ -70,3 +77,8 @@ def signed(value: float) -> str:
 def percent(chance: float | None) -> str:
     """Return a chance in percent; nothing if it is not known."""
     return "" if chance is None else format_percent(chance, 1)
+
+
+def short_name(name: str) -> str:
+    """Return a player's name, or its beginning."""
+    return name if len(name) <= MOST_OF_NAME else f"{name[: MOST_OF_NAME - 1]}\u2026"

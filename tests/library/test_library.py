@@ -9,17 +9,20 @@ import textwrap
 import zipfile
 from pathlib import Path
 from random import Random
+from typing import Any, Final
 
 import pytest
 
 import fibsbot as bg
 from fibsbot.games import GAMES
+from fibsbot.library.evaluations import BoardValue
 from fibsbot.library.matches import UnreadableFileWarning
 from fibsbot.match import MatchState
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Stage
 from tests.marks import is_no_sample, some_slow
 
+ROOT: Final = Path(__file__).parent.parent.parent
 EVERY_GAME = some_slow(["backgammon", *sorted(GAMES)], is_no_sample)
 
 
@@ -74,6 +77,63 @@ def test_the_lines_of_the_documentation_work() -> None:
     assert bg.cube(after, "engine:0").action == "no double"
     assert -1 < bg.evaluate(after, "engine:0").equity < 0
     assert bg.Board.from_id(after.id).decision == after.decision
+
+
+def check_value(value: Any) -> None:
+    """Check that something can be compared, hashed, pickled, written as JSON and shown on a screen."""
+    again = type(value).from_json(value.to_json())
+    assert again == value == pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
+    assert hash(again) == hash(value)
+    assert str(again) == str(value)
+    for text in (str(value), repr(value)):
+        assert len(text.splitlines()) <= 24
+        assert max(map(len, text.splitlines())) <= 120
+
+
+def test_results_are_values() -> None:
+    board = bg.Board().roll(3, 1)
+    ranked = bg.rank(board, evaluator="engine:0")
+    (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
+    analysed = bg.analyse(match, "engine:0", luck=False)
+    errors = analysed.errors()
+    for value in (
+        bg.evaluate(board, "engine:0"),
+        ranked,
+        ranked[0],
+        bg.cube(board.play("8/5 6/5"), "engine:0"),
+        match,
+        analysed,
+        errors,
+        errors[0],
+        analysed.by_kind(),
+    ):
+        check_value(value)
+    assert max(ranked) is ranked[0]
+    assert sorted(errors, reverse=True) == list(errors)
+    assert errors[0].best in map(errors[0].board.text_of, errors[0].board.plays)
+    assert bg.Match.from_json(match.to_json()) == match
+    assert analysed.analysis == type(analysed).from_json(analysed.to_json()).analysis
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nonsense", "Expecting value"),
+        ("[]", "expected"),
+        ('{"equity": "7"}', "expected"),
+        ('{"equity": 7, "chances": null, "colour": 1}', "extra fields"),
+    ],
+)
+def test_json_that_is_no_value_is_refused_in_a_line(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said) as caught:
+        BoardValue.from_json(text)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[]", "{}", '{"position": [1]}', '{"position": "x", "colour": 3}'])
+def test_json_that_is_no_board_is_refused_in_a_line(text: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        bg.Board.from_json(text)
 
 
 def test_a_board_is_drawn_into_the_format_of_the_files_name(tmp_path: Path) -> None:
@@ -183,9 +243,10 @@ def test_a_script_without_a_guard_rolls_out(tmp_path: Path) -> None:
             """
             import fibsbot as bg
             print("begun")
-            print(bg.rollout(bg.Board().roll(3, 1), ["8/5 6/5", "24/23 13/10"], games=36).best)
+            rolled = bg.rollout(bg.Board().roll(3, 1), ["8/5 6/5", "24/23 13/10"], games=36)
+            print(rolled.best.text, rolled == type(rolled).from_json(rolled.to_json()), len(rolled))
             """
         )
     )
     printed = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
-    assert printed.stdout.splitlines() == ["begun", "8/5 6/5"]
+    assert printed.stdout.splitlines() == ["begun", "8/5 6/5 True 2"]
