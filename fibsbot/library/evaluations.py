@@ -34,6 +34,19 @@ from fibsbot.strategies.base import (
 if TYPE_CHECKING:
     from fibsbot.engine.rollout import RolloutResult
 
+__all__ = [
+    "BoardValue",
+    "RatedCandidate",
+    "RatedCube",
+    "RatedPlay",
+    "RatedPlays",
+    "RatedRollout",
+    "cube",
+    "evaluate",
+    "rank",
+    "rollout",
+]
+
 DEFAULT_EVALUATOR: Final = "engine:2"
 
 

@@ -19,6 +19,18 @@ from fibsbot.library.printed import Printed, short_name
 from fibsbot.position import Position
 from fibsbot.transcript import Transcript, walk
 
+__all__ = [
+    "AnalysedMatch",
+    "ErrorsByKind",
+    "Match",
+    "MatchError",
+    "MatchErrors",
+    "UnreadableFileWarning",
+    "analyse",
+    "read",
+    "write",
+]
+
 
 class UnreadableFileWarning(UserWarning):
     """A file of a folder, or of a zip or tar file, is left out; the text says why."""

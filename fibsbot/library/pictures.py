@@ -13,6 +13,8 @@ from fibsbot.files import replacing
 from fibsbot.library.board import SHORT_NAMES, Board, plays_of
 from fibsbot.position import Play
 
+__all__ = ["Picture", "draw"]
+
 ENDINGS: Final = (".svg", ".txt")
 """Endings of the files that `Picture.save` writes."""
 

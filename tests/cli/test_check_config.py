@@ -200,7 +200,9 @@ def test_a_store_file_that_run_would_refuse_is_a_problem(checked: Check) -> None
     with closing(sqlite3.connect("bot.db", isolation_level=None)) as file:
         file.execute("UPDATE store_version SET version = version - 1")
     said = "bot.toml: service.store: expected a store that can be used, got bot.db"
-    version = f"it has schema version {VERSION - 1}; this program uses version {VERSION} only"
+    version = (
+        f"it has schema version {VERSION - 1}, which is only read; fibsbot db copy makes a store of version {VERSION}"
+    )
     assert f"Error: {said}: {version}\n" == checked(GOOD + 'store = "bot.db"').stderr
     Path("bot.db").write_text("a text that somebody has put there")
     assert f"Error: {said}: file is not a database\n" == checked(GOOD + 'store = "bot.db"').stderr

@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
 from fibsbot.records.store import Store, StoreWriter
-from fibsbot.records.store.schema import VERSION
+from fibsbot.records.store.schema import OLDEST_VERSION, VERSION
 from tests.commands import fibsbot
 
 pytestmark = pytest.mark.slow
@@ -179,9 +179,11 @@ def test_a_store_that_is_not_there_is_reported_in_one_line(command: list[str], t
 @pytest.mark.parametrize("command", ["check", "export"])
 def test_a_store_of_another_version_is_refused_in_one_line(command: str, store: Path) -> None:
     with closing(sqlite3.connect(store, isolation_level=None)) as file:
-        file.execute("UPDATE store_version SET version = version - 1")
+        file.execute("UPDATE store_version SET version = version + 1")
     result = db(command, "--store", store)
-    expected = f"Error: {store} has schema version {VERSION - 1}; this program uses version {VERSION} only\n"
+    expected = (
+        f"Error: {store} has schema version {VERSION + 1}; this program reads versions {OLDEST_VERSION} to {VERSION}\n"
+    )
     assert (EXIT_USAGE, expected) == (result.exit_code, result.output)
 
 

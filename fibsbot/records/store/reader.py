@@ -35,7 +35,7 @@ from fibsbot.records.store.schema import (
     SERVER_FEATURES,
     SHEETS,
     UtcTime,
-    check_version,
+    check_readable,
     version_of,
 )
 from fibsbot.records.store.transcripts import GameRows, StoredSheet, build_transcript
@@ -77,10 +77,10 @@ class Store:
 
     @classmethod
     def open(cls, where: str | Path) -> Self:
-        """Open the store at this path or URL, which must exist and have this program's schema."""
+        """Open the store at this path or URL, which must exist and have a schema that this program reads."""
         store = cls(open_engine(url := database_url(where)), url)
         try:
-            check_version(store.version, public_url(url))
+            check_readable(store.version, public_url(url))
         except StoreError:
             store.close()
             raise

@@ -1,6 +1,7 @@
 """The tables of the match store, the same on SQLite and PostgreSQL; their version, and how they are created.
 
-A change to a table is a new VERSION. There is no released version yet, so there are no migrations.
+A change to a table is a new VERSION. Stores from OLDEST_VERSION on are read as they are, and copied into one of this
+version to be written (`fibsbot db copy`): a change that does not allow this needs a migration in its place.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from fibsbot.version import __version__
 
 VERSION: Final = 7
 """Of the schema; kept in `store_version`."""
+OLDEST_VERSION: Final = 6
+"""The oldest version that can be read: it has the same tables, and takes no rejected rolls."""
 
 _LOCK: Final = 0x46494253
 """Key of the advisory lock that a process holds on PostgreSQL while it creates the tables."""
@@ -408,8 +411,20 @@ def version_of(connection: Connection) -> int:
 
 
 def check_version(version: int, place: str) -> None:
-    """Raise StoreError unless this program uses this version of the schema."""
+    """Raise StoreError unless this program writes this version of the schema."""
+    check_readable(version, place)
+    if version != VERSION:
+        raise StoreError(
+            f"{place} has schema version {version}, which is only read; "
+            f"fibsbot db copy makes a store of version {VERSION}"
+        )
+
+
+def check_readable(version: int, place: str) -> None:
+    """Raise StoreError unless this program reads this version of the schema."""
     if version == 0:
         raise StoreError(f"{place} is empty: no bot has written into it yet")
-    if version != VERSION:
-        raise StoreError(f"{place} has schema version {version}; this program uses version {VERSION} only")
+    if not OLDEST_VERSION <= version <= VERSION:
+        raise StoreError(
+            f"{place} has schema version {version}; this program reads versions {OLDEST_VERSION} to {VERSION}"
+        )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +13,9 @@ import pytest
 
 from fibsbot.formats.transcript_json import iter_json
 from fibsbot.games.state_json import state_from_json, state_to_json
-from fibsbot.records.store import Store
+from fibsbot.records.store import Store, StoreWriter
+from fibsbot.records.store.maintenance import copy_rows
+from fibsbot.records.store.schema import VERSION
 from fibsbot.records.store.transcripts import read_state
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.server.saved_games import values_to_game
@@ -43,6 +47,26 @@ def test_a_store_of_an_earlier_version_has_the_same_transcripts(tmp_path: Path) 
         assert expected == [store.transcript(match) for match in store.matches(account="marvin")]
     assert ["fibs", "modern", "1931"] == [match.games[0].start.laws.name for match in expected]
     assert not expected[0].games[0].start.laws.crawford
+
+
+def test_a_store_of_version_6_is_read_and_copied_into_one_that_is_written(tmp_path: Path) -> None:
+    old, new = tmp_path / "old.sqlite", tmp_path / "new.sqlite"
+    old.write_bytes(gzip.decompress((DATA / "earlier_store.sqlite.gz").read_bytes()))
+    with contextlib.closing(sqlite3.connect(old, isolation_level=None)) as file:  # the only differences of its tables
+        file.execute("PRAGMA writable_schema = ON")
+        (table,) = file.execute("SELECT sql FROM sqlite_master WHERE name = 'entries'").fetchone()
+        assert "'reject', " in table
+        table = table.replace("'reject', ", "")
+        file.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'entries'", (table,))
+        file.execute("UPDATE store_version SET version = 6")
+    with Store.open(str(old)) as store:
+        expected = [store.transcript(match) for match in store.matches()]
+        assert expected
+        copy_rows(store, str(new))
+    StoreWriter(str(new)).close()
+    with Store.open(str(new)) as store:
+        assert VERSION == store.version
+        assert expected == [store.transcript(match) for match in store.matches()]
 
 
 def test_a_match_that_was_saved_before_other_games_had_a_crawford_game_goes_on_without() -> None:

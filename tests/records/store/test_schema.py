@@ -9,19 +9,24 @@ from sqlalchemy import Engine, update
 
 from fibsbot.records.store import Store, StoreError, StoreWriter
 from fibsbot.records.store.database import database_url, open_engine
-from fibsbot.records.store.schema import STORE_VERSION, VERSION, prepare
+from fibsbot.records.store.schema import OLDEST_VERSION, STORE_VERSION, VERSION, prepare
 
 
 def engine_for(url: str) -> Engine:
     return open_engine(database_url(url), writing=True)
 
 
-@pytest.mark.parametrize("version", [VERSION - 1, VERSION + 1])
-def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(new_url: str, version: int) -> None:
-    StoreWriter(new_url).close()
-    with engine_for(new_url).begin() as connection:
+def with_version(url: str, version: int) -> None:
+    """Say of a new store that it has another version."""
+    StoreWriter(url).close()
+    with engine_for(url).begin() as connection:
         connection.execute(update(STORE_VERSION).values(version=version))
-    text = f" has schema version {version}; this program uses version {VERSION} only"
+
+
+@pytest.mark.parametrize("version", [OLDEST_VERSION - 1, VERSION + 1])
+def test_a_store_of_an_unknown_version_is_refused_in_one_line_and_unchanged(new_url: str, version: int) -> None:
+    with_version(new_url, version)
+    text = f" has schema version {version}; this program reads versions {OLDEST_VERSION} to {VERSION}"
     for use in (StoreWriter, Store.open):
         with pytest.raises(StoreError) as caught:
             use(new_url)
@@ -29,6 +34,14 @@ def test_a_store_of_another_version_is_refused_in_one_line_and_unchanged(new_url
         assert 1 == len(str(caught.value).splitlines())
     with engine_for(new_url).connect() as connection:
         assert [version] == list(connection.scalars(STORE_VERSION.select()))
+
+
+def test_a_store_of_an_earlier_version_is_read_and_not_written(new_url: str) -> None:
+    with_version(new_url, OLDEST_VERSION)
+    with Store.open(new_url) as store:
+        assert OLDEST_VERSION == store.version
+    with pytest.raises(StoreError, match=f"is only read; fibsbot db copy makes a store of version {VERSION}"):
+        StoreWriter(new_url)
 
 
 def test_concurrent_processes_create_one_store(new_url: str) -> None:
