@@ -25,7 +25,16 @@ from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.board import BoardSize, column_of, size_for
 from tests.marks import is_outside_wider_sample, some_thorough
 from tests.patience import SOON
-from tests.table.terminal_app import ObservedApp, click_board, match_of, new_app, screen_of, strike, until_own_turn
+from tests.table.terminal_app import (
+    ObservedApp,
+    click_board,
+    match_of,
+    new_app,
+    own_turns,
+    screen_of,
+    strike,
+    until_own_turn,
+)
 
 GOLDEN: Final = Path(__file__).parent / "screens"
 RIGHT: Final = 3
@@ -74,8 +83,7 @@ async def test_a_whole_match_by_keys(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(2)
     async with app.run_test() as pilot:
         match = match_of(app)
-        while not match.match_over:
-            await until_own_turn(match)
+        async for _ in own_turns(match):
             await press_something(app, random)
         await pilot.press("q")
     assert app.return_code == 0
@@ -87,8 +95,7 @@ async def test_a_whole_match_by_clicks(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(3)
     async with app.run_test(size=(120, 40)) as pilot:
         match = match_of(app)
-        while not match.match_over:
-            await until_own_turn(match)
+        async for _ in own_turns(match):
             await click_something(pilot, app, random)
 
 
