@@ -39,7 +39,7 @@ LAYERS: Final = (
     ("fibsbot.fibs_numbering",),
     ("fibsbot.table_lines",),
     ("fibsbot.transcript",),
-    ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
+    ("fibsbot.drawing", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
     ("fibsbot.analysis",),
     ("fibsbot.report",),
@@ -51,6 +51,7 @@ LAYERS: Final = (
     ("fibsbot.config",),
     ("fibsbot.arena",),
     ("fibsbot.chouette", "fibsbot.library", "fibsbot.table"),
+    ("fibsbot.testing",),
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )

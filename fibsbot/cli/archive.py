@@ -26,7 +26,7 @@ from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_arc
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from attrs import define, field, frozen
 
 from fibsbot.bot.decisions import xgid_of
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.games.sides_text import format_sides
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase

@@ -13,8 +13,8 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
-from fibsbot.draw.markup import clean
-from fibsbot.draw.themes import stylesheet
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.themes import stylesheet
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from fibsbot.analysis.model import AnalysedDecision
-from fibsbot.draw.markup import clean
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import CubeAction, MatchState, Owner
 from fibsbot.position import Play
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name

@@ -9,7 +9,7 @@ from typing import Final
 from attrs import define, field
 
 from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.backgammon import is_backgammon

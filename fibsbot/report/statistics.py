@@ -9,10 +9,10 @@ from typing import Final
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
-from fibsbot.draw.axes import Tick
-from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
-from fibsbot.draw.themes import ColourRole, Theme
+from fibsbot.drawing.axes import Tick
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
+from fibsbot.drawing.themes import ColourRole, Theme
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind

@@ -15,7 +15,7 @@ from typing import Any, Final
 import structlog
 from aiohttp import web
 
-from fibsbot.draw.themes import stylesheet
+from fibsbot.drawing.themes import stylesheet
 from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.service.settings import HOST
 from fibsbot.table.hosts import Document, TableHost

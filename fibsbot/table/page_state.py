@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from fibsbot.draw.layout import POINT, Layout
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import game_svg, layout_of
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.layout import POINT, Layout
+from fibsbot.drawing.scene import ViewOptions
+from fibsbot.drawing.svg import game_svg, layout_of
+from fibsbot.drawing.themes import Theme
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.rules.game import resign
 from fibsbot.rules.laws import REDOUBLE_NAMES, Level

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.model import LUCK_THRESHOLD
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report.page import IndexEntry, index_page, report_page

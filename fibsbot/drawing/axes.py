@@ -10,8 +10,8 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.draw.markup import clean, coord, escape, text_width
-from fibsbot.draw.themes import ColourRole, Theme, paint
+from fibsbot.drawing.markup import clean, coord, escape, text_width
+from fibsbot.drawing.themes import ColourRole, Theme, paint
 
 TEXT: Final = 13
 """Font size of labels."""

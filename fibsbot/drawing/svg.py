@@ -8,13 +8,13 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.arrows import draw_arrows
-from fibsbot.draw.board_text import draw_scene
-from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
-from fibsbot.draw.layout import NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
-from fibsbot.draw.markup import coord, escape, svg_document, text_width
-from fibsbot.draw.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
-from fibsbot.draw.themes import ColourRole, Theme, paint
+from fibsbot.drawing.arrows import draw_arrows
+from fibsbot.drawing.board_text import draw_scene
+from fibsbot.drawing.caption import Caption, caption_of_game, caption_of_state
+from fibsbot.drawing.layout import NARROW, POINT, RADIUS, SIX, STACK, STRIP, USUAL, XY, Layout
+from fibsbot.drawing.markup import coord, escape, svg_document, text_width
+from fibsbot.drawing.scene import DrawnSide, Scene, ViewOptions, as_viewed, scene_of_game, scene_of_state
+from fibsbot.drawing.themes import ColourRole, Theme, paint
 from fibsbot.match import MatchState, Owner
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF, Play, Position

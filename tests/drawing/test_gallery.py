@@ -1,6 +1,6 @@
 """The pictures in the documentation are those that the program draws.
 
-`FIBSBOT_GOLDEN=write pytest tests/draw/test_gallery.py` redraws them; look at them before committing.
+`FIBSBOT_GOLDEN=write pytest tests/drawing/test_gallery.py` redraws them; look at them before committing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from fibsbot.cli.show import show
-from tests.draw.gallery import GALLERY
+from tests.drawing.gallery import GALLERY
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 LARGEST: Final = 12_000

@@ -10,13 +10,13 @@ from typing import Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.draw.markup import clean
-from fibsbot.draw.sentences import (
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.sentences import (
     describe_turn,
     is_over,
     is_plain,
 )
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.themes import Theme
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.notation.play_notation import (
     IN_HAND,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from fibsbot.draw.axes import Scale, Tick, ticks, value_range
+from fibsbot.drawing.axes import Scale, Tick, ticks, value_range
 
 BRAILLE: Final = 0x2800
 """Empty braille character; each dot adds a bit."""

@@ -10,9 +10,9 @@ from attrs import evolve
 from hypothesis import given
 from rich.console import Console
 
-from fibsbot.draw.board_text import draw_game, draw_state
-from fibsbot.draw.coloured_board import styled_board
-from fibsbot.draw.sentences import describe_state
+from fibsbot.drawing.board_text import draw_game, draw_state
+from fibsbot.drawing.coloured_board import styled_board
+from fibsbot.drawing.sentences import describe_state
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid
 from fibsbot.position import Position

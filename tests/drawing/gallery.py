@@ -9,14 +9,14 @@ from typing import Final
 
 from attrs import evolve
 
-from fibsbot.draw.axes import Scale, seconds
-from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg, game_svg
+from fibsbot.drawing.axes import Scale, seconds
+from fibsbot.drawing.plot import Annotation, Bar, Series, bars_svg, curve_svg
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg, game_svg
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import Xgid, parse_play
 from fibsbot.position import Position
 from fibsbot.rules.state import Seat
-from tests.draw.table_boards import NAMES, board_of
+from tests.drawing.table_boards import NAMES, board_of
 
 OPENING: Final = MatchState(Position.start(), 5, (1, 2), phase=Phase.MOVE, dice=(3, 1))
 HITS: Final = MatchState(

@@ -1,6 +1,6 @@
 """Boards of tables games, as text and as pictures.
 
-`FIBSBOT_GOLDEN=write pytest tests/draw/test_tables.py` writes the golden files; look at them before committing.
+`FIBSBOT_GOLDEN=write pytest tests/drawing/test_tables.py` writes the golden files; look at them before committing.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Final
 import pytest
 
 from fibs_protocol.drawing_reader import DrawingReader
-from fibsbot.draw.board_text import draw_game, draw_state
-from fibsbot.draw.layout import STACK
-from fibsbot.draw.sentences import describe_game, situation
-from fibsbot.draw.svg import ViewOptions, game_svg
+from fibsbot.drawing.board_text import draw_game, draw_state
+from fibsbot.drawing.layout import STACK
+from fibsbot.drawing.sentences import describe_game, situation
+from fibsbot.drawing.svg import ViewOptions, game_svg
 from fibsbot.fast_evolve import fast_evolve
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
@@ -28,11 +28,11 @@ from fibsbot.rules.game import play, start_at
 from fibsbot.rules.general_plays import legal_plays
 from fibsbot.rules.sides import HAND, OFF
 from fibsbot.rules.state import GameState, Seat, Stage
-from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
-from tests.draw.table_boards import BOARDS, NAMES, board_of, start_of
+from tests.drawing.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
+from tests.drawing.table_boards import BOARDS, NAMES, board_of, start_of
 from tests.games.random_games import random_game
 
-GOLDEN: Final = Path(__file__).parent.parent / "data" / "draw" / "tables"
+GOLDEN: Final = Path(__file__).parent.parent / "data" / "drawing" / "tables"
 LARGEST: Final = 14_000
 STATES: Final = 20
 """States of a random game that are drawn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from fibsbot.draw.themes import ColourRole, Theme, root_class, style_element
+from fibsbot.drawing.themes import ColourRole, Theme, root_class, style_element
 
 UNPRINTABLE: Final = "\ufffd"
 """Replaces characters that XML does not allow, or that change the text direction."""

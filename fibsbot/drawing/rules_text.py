@@ -9,8 +9,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from fibsbot.draw.backgammon_rules import PAGES, Page
-from fibsbot.draw.board_text import draw_game, draw_state
+from fibsbot.drawing.backgammon_rules import PAGES, Page
+from fibsbot.drawing.board_text import draw_game, draw_state
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.match import MatchState
 from fibsbot.position import Position

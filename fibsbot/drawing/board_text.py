@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Final
 
 from fibs_protocol.drawing import LOWER, UPPER, Half, draw_frame, draw_stack
-from fibsbot.draw.scene import DrawnSide, Scene, scene_of_game, scene_of_state
+from fibsbot.drawing.scene import DrawnSide, Scene, scene_of_game, scene_of_state
 from fibsbot.match import MatchState, Owner
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF

@@ -9,9 +9,9 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.axes import TEXT, TITLE, Axes, Scale, Tick, format_value, ticks, value_range
-from fibsbot.draw.markup import clean, coord, escape, svg_document, text_width
-from fibsbot.draw.themes import DASHES, SERIES, ColourRole, Theme, paint
+from fibsbot.drawing.axes import TEXT, TITLE, Axes, Scale, Tick, format_value, ticks, value_range
+from fibsbot.drawing.markup import clean, coord, escape, svg_document, text_width
+from fibsbot.drawing.themes import DASHES, SERIES, ColourRole, Theme, paint
 
 MAX_LABEL: Final = 24
 """Maximum length of a label."""

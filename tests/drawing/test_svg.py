@@ -12,12 +12,12 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.draw.arrows import arrows_of, hits_of
-from fibsbot.draw.board_text import draw_state
-from fibsbot.draw.layout import STACK, Layout
-from fibsbot.draw.scene import show_play
-from fibsbot.draw.svg import SvgBoard, Theme, ViewOptions, board_svg, game_svg
-from fibsbot.draw.themes import DARK, LIGHT, ColourRole, Palette, stylesheet
+from fibsbot.drawing.arrows import arrows_of, hits_of
+from fibsbot.drawing.board_text import draw_state
+from fibsbot.drawing.layout import STACK, Layout
+from fibsbot.drawing.scene import show_play
+from fibsbot.drawing.svg import SvgBoard, Theme, ViewOptions, board_svg, game_svg
+from fibsbot.drawing.themes import DARK, LIGHT, ColourRole, Palette, stylesheet
 from fibsbot.match import MatchState, Owner, Phase
 from fibsbot.notation import parse_play
 from fibsbot.position import Play, Position
@@ -26,8 +26,8 @@ from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.plays import legal_plays
 from fibsbot.rules.state import Seat
 from fibsbot.transcript import Game, Throw, walk
-from tests.draw.gallery import HITS, OPENING, RACE
-from tests.draw.svg_checks import NASTY, SVG, contrast, parsed, reaches_out, said, texts
+from tests.drawing.gallery import HITS, OPENING, RACE
+from tests.drawing.svg_checks import NASTY, SVG, contrast, parsed, reaches_out, said, texts
 from tests.hypothesis_strategies import dice, match_states, positions
 
 LARGEST: Final = 12_000

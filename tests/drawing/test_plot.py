@@ -12,10 +12,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fibsbot.draw.axes import Scale, nice_step, seconds, ticks, value_range
-from fibsbot.draw.plot import Annotation, Bar, Series, bars_svg, curve_svg
-from fibsbot.draw.plot_text import curve_text
-from tests.draw.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
+from fibsbot.drawing.axes import Scale, nice_step, seconds, ticks, value_range
+from fibsbot.drawing.plot import Annotation, Bar, Series, bars_svg, curve_svg
+from fibsbot.drawing.plot_text import curve_text
+from tests.drawing.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
 
 BEGIN: Final = seconds(dt.datetime(2000, 1, 1, tzinfo=dt.UTC))
 NUMBERS: Final = st.floats(-1e9, 1e9) | st.sampled_from([math.nan, math.inf, -math.inf])

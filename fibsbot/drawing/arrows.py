@@ -10,10 +10,10 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.layout import RADIUS, XY, Layout
-from fibsbot.draw.markup import coord
-from fibsbot.draw.scene import ShownPlay
-from fibsbot.draw.themes import ColourRole, Theme, paint
+from fibsbot.drawing.layout import RADIUS, XY, Layout
+from fibsbot.drawing.markup import coord
+from fibsbot.drawing.scene import ShownPlay
+from fibsbot.drawing.themes import ColourRole, Theme, paint
 from fibsbot.notation.play_notation import Path
 
 BEND: Final = 0.16

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from attrs import frozen
 
-from fibsbot.draw.scene import last_play, names_of_game, names_of_state
-from fibsbot.draw.sentences import decision_title, describe_game, describe_state, dice_text, is_over, situation
+from fibsbot.drawing.scene import last_play, names_of_game, names_of_state
+from fibsbot.drawing.sentences import decision_title, describe_game, describe_state, dice_text, is_over, situation
 from fibsbot.match import MatchState
 from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
 from fibsbot.position import Play
