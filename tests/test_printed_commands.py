@@ -146,6 +146,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = f'[account]\nname = "marvin"\npassword_file = "{folder / "secret"}"\n'
     for name in ("my.toml", "bots.toml"):
         (folder / name).write_text(settings)
+    (folder / "config").mkdir()
+    shutil.copy(ROOT / "config" / "fibs.toml", folder / "config")
     with Teller(str(folder / "fibsbot.db")) as bot:
         bot.log_in(1500.0, 0)
         for number in range(17):
@@ -186,7 +188,7 @@ class Sitting:
             text = text.replace("PID", str(self._running[-1].pid))
             self._signalled.add(self._running[-1].pid)
         command = Printed(command.page, text)
-        if command.text.startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
+        if shlex.join(command.words).startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
             return
         if command.words[1] not in SERVICES and again:
             return
@@ -206,7 +208,9 @@ class Sitting:
         if command.words[1] == "run":
             self._stop("play")  # the same account
             settings = self.folder / command.words[command.words.index("--config") + 1]
-            settings.write_text(f"{settings.read_text()}\n[server]\nport = {self.port}\n")
+            place = f'[server]\nhost = "127.0.0.1"\nport = {self.port}\n'
+            text = re.sub(r'^\[server\]\nhost = "fibs.com"\n', "", settings.read_text(), flags=re.MULTILINE)
+            settings.write_text(f"{text}\n{place}")
         if command.words[1] == "serve":
             self._stop("serve")  # a page shows several ways to start one, and only one can have the port
             more = [] if "--port" in command.words else ["--port", str(self.port)]
@@ -283,8 +287,8 @@ def sitting(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 @pytest.mark.parametrize("page", [page for page in PAGES if printed(page)], ids=name_of)
 def test_every_command_runs_as_printed(page: Path, sitting: Sitting) -> None:
     commands = printed(page)
-    if page.name != "README.md" and any(command.words[1] in {"play", "run"} for command in commands):
-        sitting.have_account("marvin")
+    if any(command.words[1] in {"play", "run"} for command in commands):
+        sitting.have_account("mybot" if page.name == "README.md" else "marvin")
     for command in commands:
         sitting.type(command)
     sitting.leave()

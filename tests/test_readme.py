@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from fibsbot.cli import COMMANDS, main
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = (ROOT / "README.md").read_text()
+COMMAND_PAGE: Final = (ROOT / "docs" / "commands.md").read_text()
 PAGES: Final = [
     *(
         ROOT / name
@@ -30,12 +32,12 @@ PAGES: Final = [
 
 def examples() -> list[tuple[str, str]]:
     """Find the commands with their output: blocks marked `console`."""
-    blocks = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", README, re.MULTILINE)
+    blocks = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", COMMAND_PAGE, re.MULTILINE)
     return [(command, output) for command, output in blocks]
 
 
 @pytest.mark.parametrize(("command", "output"), examples())
-def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> None:
+def test_an_example_prints_what_the_page_shows(command: str, output: str) -> None:
     result = CliRunner().invoke(main, shlex.split(command))
     assert output == result.output
 
@@ -44,9 +46,16 @@ def test_there_are_examples() -> None:
     assert examples()
 
 
+def test_the_settings_of_the_readme_are_those_of_the_sample_for_fibs() -> None:
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    sample = tomllib.loads((ROOT / "config" / "fibs.toml").read_text())
+    tables = tomllib.loads(shown)
+    assert tables == {name: {key: sample[name][key] for key in table} for name, table in tables.items()}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert f"| `fibsbot {name}" in README
+def test_every_command_is_listed(name: str) -> None:
+    assert f"| `fibsbot {name}" in COMMAND_PAGE
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
