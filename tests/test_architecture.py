@@ -1,4 +1,4 @@
-"""The code is as docs/architecture.md says: layers, packages, the path of a board line."""
+"""The code is as docs/explanation/architecture.md says: layers, packages, the path of a board line."""
 
 import ast
 import functools
@@ -15,7 +15,7 @@ import pytest
 from tests.bot.agent_script import Script, board
 
 ROOT: Final = Path(__file__).parent.parent
-ARCHITECTURE: Final = (ROOT / "docs/architecture.md").read_text()
+ARCHITECTURE: Final = (ROOT / "docs/explanation/architecture.md").read_text()
 
 LAYERS: Final = (
     ("fibs_protocol",),
@@ -94,7 +94,7 @@ def module_name(path: Path) -> str:
 
 def test_every_module_is_in_a_layer() -> None:
     missing = [name for path in sources() if layer_and_package(name := module_name(path)) is None]
-    assert ["fibsbot"] == missing, "docs/architecture.md says where a file belongs"
+    assert ["fibsbot"] == missing, "docs/explanation/architecture.md says where a file belongs"
 
 
 def test_imports_only_point_to_lower_layers() -> None:

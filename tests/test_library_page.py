@@ -1,4 +1,4 @@
-"""docs/library.md and the README are true: examples give what they show, and objects are what the page says."""
+"""The page about the library and the README are true: examples give what they show, objects are what is said."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from fibsbot.rules.laws import FIBS
 from fibsbot.transcript import Game, Player, Transcript
 
 ROOT: Final = Path(__file__).parents[1]
-PAGES: Final = {"README.md": 2, "docs/library.md": 50}
+PAGES: Final = {"README.md": 2, "docs/reference/library.md": 50}
 """Pages with examples, and how many there are at least."""
 START: Final = MatchState(Position.start(), length=3)
 BOARD: Final = board_of(START, "You", "bob")

@@ -13,7 +13,7 @@ from fibsbot.cli import COMMANDS, main
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = (ROOT / "README.md").read_text()
-COMMAND_PAGE: Final = (ROOT / "docs" / "commands.md").read_text()
+COMMAND_PAGE: Final = (ROOT / "docs" / "reference" / "commands.md").read_text()
 PAGES: Final = [
     *(
         ROOT / name
@@ -82,3 +82,10 @@ def test_the_laboratory_lists_its_pages() -> None:
     folder = ROOT / "docs" / "lab"
     listed = re.findall(r"^\| \[([a-z-]+\.md)\]\(\1\) \|", (folder / "README.md").read_text(), re.MULTILINE)
     assert sorted([*listed, "README.md"]) == sorted(path.name for path in folder.glob("*.md"))
+
+
+def test_pages_that_the_sources_name_exist() -> None:
+    folders = ("fibsbot", "protocol", "tests", "bench", "config")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = {page for path in [*sources, *PAGES] for page in re.findall(r"\bdocs/[\w/-]+\.md", path.read_text("utf-8"))}
+    assert [] == sorted(page for page in named if not (ROOT / page).exists())

@@ -1,6 +1,6 @@
 """Wordings about invitations, matches, games, turns, the cube and the rating (specification: "Game Play").
 
-OTHER_GAMES has those that only games other than backgammon have (docs/protocol.md, "Other games").
+OTHER_GAMES has those that only games other than backgammon have (docs/reference/protocol.md, "Other games").
 """
 
 from __future__ import annotations
