@@ -82,7 +82,7 @@ def test_texts_state_the_number_of_games_besides_backgammon() -> None:
     stated = [
         (file.name, int(found[1] or found[2])) for file in files for found in wording.finditer(file.read_text("utf-8"))
     ]
-    pages = {"README.md", "CHANGELOG.md", "commands.md", "games.md", "library.md", "server.md"}
+    pages = {"README.md", "CHANGELOG.md", "commands.md", "games.md", "index.md", "library.md", "server.md"}
     assert pages == {name for name, _ in stated}
     assert [] == [(name, number) for name, number in stated if number != len(GAMES)]
 
