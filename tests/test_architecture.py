@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Collection
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -95,6 +96,20 @@ def module_name(path: Path) -> str:
 def test_every_module_is_in_a_layer() -> None:
     missing = [name for path in sources() if layer_and_package(name := module_name(path)) is None]
     assert ["fibsbot"] == missing, "docs/explanation/architecture.md says where a file belongs"
+
+
+def test_the_house_is_drawn_as_it_stands() -> None:
+    """No floor imports from one above it: it has no layer above the lowest one there."""
+    (drawing,) = re.findall(r"^ at the door.*?^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    floors = [
+        [layer_and_package(name if name == "fibs_protocol" else f"fibsbot.{name}") for name in names]
+        for floor in drawing.split("-+\n")
+        if (names := re.findall(r"(?<= {2})(\w+):", floor))
+    ]
+    layers = [[found[0] for found in floor if found] for floor in floors]
+    assert list(map(len, floors)) == list(map(len, layers))
+    assert [] == [upper for upper, lower in pairwise(layers) if min(upper) < max(lower)]
+    assert len(layers) == 8
 
 
 def test_imports_only_point_to_lower_layers() -> None:
