@@ -34,7 +34,7 @@ _log = structlog.get_logger(__name__)
 
 @frozen
 class WebLimits:
-    """Bounds for the browsers of one address, which telnet users have, too (docs/server.md), and for all."""
+    """Bounds for the browsers of one address, which telnet users have, too (docs/reference/server.md), and for all."""
 
     tables: int = 500
     """Tables at a time."""

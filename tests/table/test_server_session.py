@@ -12,6 +12,7 @@ from fibs_protocol import commands as c
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Toggle
 from fibsbot.bot.events_and_actions import Connected, ConnectionLost, MessageReceived, Send, Woken
+from fibsbot.policy import is_bot
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.orders import ORDERS, OrderError
 from fibsbot.table.page_state import PageView, page_state
@@ -30,6 +31,10 @@ LOGIN = (
 def sent_by(actions: list[Any]) -> Iterator[c.Command]:
     """Yield the commands among actions."""
     return (action.command for action in actions if isinstance(action, Send))
+
+
+def test_a_person_is_not_taken_for_a_bot() -> None:
+    assert not is_bot("ford", person_settings("ford", "secret").client)
 
 
 @pytest.mark.parametrize("seed", some_slow(["1", "2", *map(str, range(3, 30))], lambda seed: int(seed) > 2))
