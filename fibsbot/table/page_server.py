@@ -1,5 +1,7 @@
 """The tables in browsers: a page for each person, the states of the match as server-sent events, and inputs.
 
+The first event has the whole state; each further one is named `changes` and has what has changed since the one before,
+as a JSON Merge Patch (RFC 7396).
 The address of a page has a random token, so that no other user of the machine and no other page can play.
 """
 
@@ -20,7 +22,7 @@ from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, re
 from fibsbot.service.settings import HOST
 from fibsbot.table.hosts import Document, TableHost
 from fibsbot.table.model import Action, Preference
-from fibsbot.table.page_state import PageView, page_state
+from fibsbot.table.page_state import PageView, merge_patch, page_state
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -76,8 +78,8 @@ class TablePage:
         self.version = 0
         """Number of the newest state."""
         self._wakers: set[asyncio.Event] = set()
-        self._drawn: dict[PageView, tuple[int, str]] = {}
-        """The newest state that was drawn for each view, and its version."""
+        self._drawn: dict[PageView, dict[str, Any]] = {}
+        """The newest state that was drawn for each view."""
         self._closing = False
         host.listen(self._note_change)
 
@@ -99,15 +101,14 @@ class TablePage:
 
     # -- responses ----------------------------------------------------------------------------------------------
 
-    def state_text(self, view: PageView) -> str:
-        """Return the state as JSON in one line, drawn once for all who see it alike."""
+    def state(self, view: PageView) -> dict[str, Any]:
+        """Return the state in JSON types, drawn once for all who see it alike."""
         drawn = self._drawn.get(view)
-        if drawn is None or drawn[0] != self.version:
+        if drawn is None or drawn["version"] != self.version:
             model = self.host.model
             match = {} if model is None else page_state(model, view)
-            state = {"version": self.version, **match, **self.host.parts}
-            drawn = self._drawn[view] = (self.version, json.dumps(state))
-        return drawn[1]
+            drawn = self._drawn[view] = {"version": self.version, **match, **self.host.parts}
+        return drawn
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """Respond with the page, a file of it, the state, or the states from now on."""
@@ -115,14 +116,12 @@ class TablePage:
         if address == "events":
             return await self._events(request)
         if address == "state":
-            text, kind = self.state_text(PageView.of(request.query)), "application/json"
-        elif address in _ASSETS:
+            return web.json_response(self.state(PageView.of(request.query)), headers=HEADERS)
+        if address in _ASSETS:
             return asset(address)
-        elif document := self.host.document(address):
+        if document := self.host.document(address):
             return _document_response(document)
-        else:
-            raise web.HTTPNotFound
-        return web.Response(text=text, content_type=kind, headers=HEADERS)
+        raise web.HTTPNotFound
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """Do what the person asks, and respond whether it could be done; the state comes as an event."""
@@ -159,10 +158,11 @@ class TablePage:
             self._wakers.discard(waker)
 
     async def _watch(self, request: web.Request, waker: asyncio.Event) -> web.StreamResponse:
-        """Send every state that is newer than what the browser has, as long as it is connected."""
+        """Send what is newer than what the browser has, as long as it is connected."""
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
         view = PageView.of(request.query)
         known = request.headers.get("Last-Event-ID", "")
+        sent: dict[str, Any] | None = None
         text = f"retry: {RETRY_MILLISECONDS}\n\n"
         try:
             async with asyncio.timeout(PATIENCE):
@@ -170,8 +170,11 @@ class TablePage:
             while not self._closing and request.transport and not request.transport.is_closing():
                 waker.clear()
                 if known != str(self.version):
-                    known = str(self.version)
-                    text += f"id: {known}\ndata: {self.state_text(view)}\n\n"
+                    known, state = str(self.version), self.state(view)
+                    event = "" if sent is None else "event: changes\n"
+                    changes = state if sent is None else merge_patch(sent, state)
+                    text += f"id: {known}\n{event}data: {json.dumps(changes)}\n\n"
+                    sent = state
                 async with asyncio.timeout(PATIENCE):
                     await response.write(text.encode())
                 text = ""

@@ -17,20 +17,15 @@ const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed
 // -- arrows on the board ------------------------------------------------------------------------------------------
 
 function drawArrows(moves) {
-  const board = document.querySelector("#board svg");
   document.getElementById("board").classList.toggle("advised", Boolean(moves?.length));
-  board?.querySelector("#advice")?.remove();
-  if (!board || !moves?.length) return;
-  const group = document.createElementNS(SVG, "g");
-  group.id = "advice";
   const left = new Map();
   const come = new Map();
-  for (const [source, target] of moves) {
+  const arrows = (moves ?? []).map(([source, target]) => {
     const [x1, y1] = spot(source, "top", left);
     const [x2, y2] = spot(target, "next", come);
-    group.append(...arrow(x1, y1, x2, y2));
-  }
-  board.append(group);
+    return arrow(x1, y1, x2, y2);
+  });
+  document.getElementById("advice").replaceChildren(...arrows.flat());
 }
 
 // Where a checker is, or would be; each further one from or to a place is a little beside it.
@@ -77,7 +72,7 @@ function hintList(hint) {
       make("span", { class: "loss" }, loss), make("span", { class: "note" }, chances(choice.chances)),
     );
   });
-  const depth = hint.plies === null ? "" : `${hint.plies}-ply`;
+  const depth = hint.plies === undefined ? "" : `${hint.plies}-ply`;
   const note = hint.chances ? [chances(hint.chances), depth].filter(Boolean).join(", ") : "";
   const list = make("ol", { "aria-label": "Best choices: equity, and the loss against the best" }, ...rows);
   return make("div", { class: "hint" }, list, make("p", { class: "note" }, note));
@@ -151,15 +146,20 @@ function show(state) {
   parts.push(make("p", { class: "note", role: "status" }, said(learning)));
   if (learning.hint && !learning.warning) parts.push(hintList(learning.hint));
   section.replaceChildren(...parts);
-  showEnd(state);
   if (learning.warning) section.querySelector("[data-lesson=think-again]").focus();
   else if (focused) section.querySelector(`[data-lesson="${focused}"]`)?.focus();
+  showAdvice(state);
+}
+
+function showAdvice({ learning }) {
   drawArrows(learning.warning?.moves ?? learning.hint?.choices[shownChoice]?.moves);
 }
 
 table.onState((state, before) => {
-  if (JSON.stringify(state.learning?.hint) !== JSON.stringify(before?.learning?.hint)) shownChoice = 0;
-  show(state);
+  if (state.learning?.hint !== before?.learning?.hint) shownChoice = 0;
+  if (state.learning !== before?.learning) show(state);
+  else if (state.learning && state.places !== before.places) showAdvice(state);
+  if (state.learning) showEnd(state);
 });
 
 document.addEventListener("keydown", (event) => {

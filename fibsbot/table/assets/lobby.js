@@ -112,7 +112,7 @@ function invitationText(invitation) {
 }
 
 function showRequests(lobby) {
-  const there = new Map(lobby.players.map((player) => [player.name, player]));
+  const there = new Set(Object.values(lobby.players).map((player) => player.name));
   const rows = lobby.invitations.map((invitation) => make(
     "li", { class: "invitation" }, make("span", {}, invitationText(invitation)),
     button("Accept", () => table.ask("join", { name: invitation.name }), { class: "first" }),
@@ -153,7 +153,7 @@ function playerButtons(player, lobby) {
 
 function showPlayers(lobby) {
   const wanted = search.value.trim().toLowerCase();
-  const others = lobby.players.filter((player) => player.name !== lobby.user);
+  const others = Object.values(lobby.players).filter((player) => player.name !== lobby.user);
   const found = others.filter((player) =>
     player.name.toLowerCase().includes(wanted) && (!only.value || player.state === only.value));
   found.sort((one, other) => SORTS[sort.value](one, other) || SORTS.name(one, other));
@@ -179,7 +179,7 @@ function showPlayers(lobby) {
 
 function showChat(lobby) {
   const low = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
-  const shown = lobby.lines.filter((line) => LINES[lines].includes(line.kind));
+  const shown = Object.values(lobby.lines).filter((line) => LINES[lines].includes(line.kind));
   log.replaceChildren(...shown.map((line) => {
     const row = make("li", { class: `${line.kind}${line.own ? " own" : ""}` });
     if (line.name) row.append(make("b", {}, line.own ? "you" : line.name), ` ${line.kind === "tell" ? "" : `(${line.kind}) `}`);
@@ -236,12 +236,13 @@ table.onState((state, before) => {
   section.hidden = !lobby;
   if (!lobby) return;
   if (!section.firstChild) section.append(status, buttons, requests, who, chat);
-  if (JSON.stringify(lobby) === JSON.stringify(before?.lobby)) return;
+  if (lobby === before?.lobby && state.over === before.over) return;
+  const changed = (...parts) => parts.some((part) => lobby[part] !== before?.lobby?.[part]);
   status.textContent = `${lobby.user}: ${lobby.status}${lobby.invited && !lobby.playing ? `, waiting for ${lobby.invited}` : ""}`;
   showButtons(lobby);
   showRequests(lobby);
-  showPlayers(lobby);
-  showChat(lobby);
+  if (changed("players", "playing", "gagged", "blinded")) showPlayers(lobby);
+  if (changed("lines")) showChat(lobby);
   showKinds(lobby);
   if (lobby.playing !== wasPlaying) {
     who.open = !lobby.playing;

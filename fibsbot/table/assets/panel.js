@@ -23,6 +23,11 @@ function element(name, className, text = "") {
   return made;
 }
 
+// Screen readers speak what is set, even if it is the same.
+function setText(section, text) {
+  if (section.textContent !== text) section.textContent = text;
+}
+
 function button(label, press, className = "") {
   const made = element("button", className, label);
   made.type = "button";
@@ -77,8 +82,19 @@ function act(action) {
 
 // -- what is shown ------------------------------------------------------------------------------------------------
 
+const shown = new Map(); // by element, what it was last made of
+
+// Whether an element is to be made anew, since it was made of something else.
+function isNew(section, ...values) {
+  const text = JSON.stringify(values);
+  const changed = shown.get(section) !== text;
+  shown.set(section, text);
+  return changed;
+}
+
 function showPlayer(section, player, state, said) {
   section.hidden = false;
+  if (!isNew(section, player, state.length, said)) return;
   section.classList.toggle("turn", player.turn);
   const name = element("b", "name", player.name);
   const score = element("span", "score", state.length ? `${player.score}/${state.length}` : String(player.score));
@@ -98,6 +114,7 @@ const entryText = ([, dice, text]) => (dice ? `${dice.replaceAll("-", "")}: ${te
 function showSheet(state) {
   const sheet = byId("sheet");
   sheet.hidden = !state.sheet.length;
+  if (!isNew(sheet, state.sheet)) return;
   const list = document.createElement("ol");
   let row = null, filled = 2;
   for (const entry of state.sheet) {
@@ -117,6 +134,7 @@ function showSheet(state) {
 
 function showActions(state) {
   const offered = state.actions.filter((action) => action !== "swap" || state.moves.length);
+  if (!isNew(byId("actions"), offered, state.redouble, state.names)) return;
   const made = BUTTONS.filter(([action]) => offered.includes(action)).map(([action, label]) => {
     const one = button(action === "beaver" ? capital(state.redouble) : label, () => act(action));
     one.dataset.action = action;
@@ -178,12 +196,13 @@ function sound(state, before) {
 // -- together -----------------------------------------------------------------------------------------------------
 
 table.onState((state, before) => {
-  byId("text").textContent = state.text ?? "";
-  if (byId("last").textContent !== (state.last ?? "")) byId("last").textContent = state.last ?? "";
+  setText(byId("text"), state.text ?? "");
+  setText(byId("last"), state.last ?? "");
   document.documentElement.classList.toggle("no-match", !state.board);
   if (!state.board) {
     for (const id of ["opponent", "own", "sheet", "banner"]) byId(id).hidden = true;
     byId("actions").replaceChildren();
+    shown.clear();
     byId("match").textContent = "";
     return;
   }
@@ -191,10 +210,11 @@ table.onState((state, before) => {
   showPlayer(byId("opponent"), opponent, state, lastOf(state, 1));
   showPlayer(byId("own"), own, state, lastOf(state, 0));
   const length = state.length ? `${state.length}-point match` : "unlimited match";
-  byId("match").textContent = `${capital(state.game)}, ${length}${state.crawford ? ", Crawford game" : ""}`;
-  document.title = `${own.turn ? "Your turn" : state.over ? "Over" : opponent.name} – ${own.score}:${opponent.score}`;
-  for (const id of ["confirm", "resign"]) {
-    if (before && String(before.actions) !== String(state.actions)) byId(id).close(""); // the game has gone on
+  setText(byId("match"), `${capital(state.game)}, ${length}${state.crawford ? ", Crawford game" : ""}`);
+  const title = `${own.turn ? "Your turn" : state.over ? "Over" : opponent.name} – ${own.score}:${opponent.score}`;
+  if (document.title !== title) document.title = title;
+  if (before && before.actions !== state.actions) {
+    for (const id of ["confirm", "resign"]) byId(id).close(""); // the game has gone on
   }
   showSheet(state);
   showActions(state);
