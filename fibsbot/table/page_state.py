@@ -94,8 +94,7 @@ def merge_patch(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> dict[Any
     for key, value in after.items():
         old = before.get(key)
         if value != old:
-            both = isinstance(value, dict) and isinstance(old, dict)
-            patch[key] = merge_patch(old, value) if both else value
+            patch[key] = merge_patch(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
     return patch
 
 
