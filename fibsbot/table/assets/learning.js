@@ -53,6 +53,20 @@ function arrow(x1, y1, x2, y2) {
 // -- what is shown ------------------------------------------------------------------------------------------------
 
 let shownChoice = 0;
+let opened = false; // whether the sheet of a telephone is
+
+document.addEventListener("open-lessons", () => {
+  opened = !opened;
+  const { hint, lessons } = table.state.learning;
+  if (opened !== Boolean(hint) && lessons.includes("hint")) learn("hint");
+  show(table.state);
+});
+
+function closeSheet() {
+  opened = false;
+  if (table.state.learning.hint) learn("hint");
+  show(table.state);
+}
 
 function chances(values) {
   if (!values) return "";
@@ -140,6 +154,8 @@ function show(state) {
     "div", { class: "buttons" },
     ...buttons, setUp, make("label", {}, tutor, " tutor"),
   );
+  line.append(button("\u2715", closeSheet, { class: "close", "aria-label": "Close" }));
+  section.classList.toggle("open", opened || Boolean(learning.warning));
   const parts = [];
   if (learning.warning) parts.push(warningBox(learning.warning, learning.lessons));
   parts.push(line);

@@ -2,6 +2,7 @@
 // this part of the state. What others type is text, never markup.
 
 import { table } from "./table.js";
+import { confirm, settingsButton } from "./dialogs.js";
 import { button, make } from "./elements.js";
 
 const section = document.getElementById("lobby");
@@ -219,12 +220,13 @@ function showButtons(lobby) {
       if (opponent) made.push(button(`Play ${opponent} again`, () => openInvitation(opponent)));
     } else {
       made.push(button("Leave the match", () => {
-        if (window.confirm("Leave? The server saves the match.")) table.ask("leave");
+        confirm("Leave the match?", "The server saves it, so that you can go on later.", "Leave", () => table.ask("leave"));
       }));
     }
     if (lobby.watching) made.push(button(`Stop watching ${lobby.watching}`, () => table.ask("unwatch")));
     if (lobby.away) made.push(button("I am back", () => table.ask("back")));
   }
+  if (!table.state.board) made.push(settingsButton());
   if (lobby.playing) made.push(make("span", { class: "note" }, "On a server there are no hints and no analysis."));
   buttons.replaceChildren(...made);
 }
@@ -236,7 +238,7 @@ table.onState((state, before) => {
   section.hidden = !lobby;
   if (!lobby) return;
   if (!section.firstChild) section.append(status, buttons, requests, who, chat);
-  if (lobby === before?.lobby && state.over === before.over) return;
+  if (lobby === before?.lobby && state.over === before.over && !state.board === !before.board) return;
   const changed = (...parts) => parts.some((part) => lobby[part] !== before?.lobby?.[part]);
   status.textContent = `${lobby.user}: ${lobby.status}${lobby.invited && !lobby.playing ? `, waiting for ${lobby.invited}` : ""}`;
   showButtons(lobby);

@@ -2,6 +2,7 @@
 
 import { table } from "./table.js";
 import { settings } from "./settings.js";
+import { confirm, open, settingsButton } from "./dialogs.js";
 
 const byId = (id) => document.getElementById(id);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -36,21 +37,6 @@ function button(label, press, className = "") {
 }
 
 // -- dialogs ------------------------------------------------------------------------------------------------------
-
-// Calls `then` with what was chosen, unless that was to cancel or the game has gone on meanwhile.
-function open(dialog, then) {
-  dialog.returnValue = "";
-  dialog.onclose = () => dialog.returnValue && then(dialog.returnValue);
-  dialog.showModal();
-}
-
-function confirm(question, consequence, label, then) {
-  byId("question").textContent = question;
-  byId("consequence").textContent = consequence;
-  byId("confirmed").textContent = label;
-  open(byId("confirm"), then);
-  byId("confirmed").focus();
-}
 
 function askToResign() {
   const { levels, players } = table.state;
@@ -146,10 +132,10 @@ function showActions(state) {
     one.dataset.name = number;
     return one;
   }));
-  const gear = button("", () => byId("settings").showModal(), "gear");
-  gear.setAttribute("aria-label", "Settings");
+  const lessons = button("?", () => document.dispatchEvent(new CustomEvent("open-lessons")), "open-lessons");
+  lessons.setAttribute("aria-label", "Hint and lessons");
   const focused = document.activeElement?.dataset?.action;
-  byId("actions").replaceChildren(gear, ...made);
+  byId("actions").replaceChildren(settingsButton(), ...(state.learning ? [lessons] : []), ...made);
   if (focused) byId("actions").querySelector(`[data-action="${focused}"]`)?.focus();
 }
 
