@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
 from aiohttp import web
@@ -42,6 +42,7 @@ PATIENCE: Final = 20.0
 RETRY_MILLISECONDS: Final = 1000
 """Milliseconds after which a browser tries again when the connection is lost."""
 USUAL_PORT: Final = 8375
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 _log = structlog.get_logger(__name__)
@@ -202,7 +203,10 @@ def _document_response(document: Document) -> web.Response:
 async def asked_of(request: web.Request) -> dict[str, Any]:
     """Return the JSON object that a request has. Raises HTTPBadRequest if it has none."""
     try:
-        asked = json.loads(await request.text())
+        async with asyncio.timeout(PATIENCE):
+            asked = json.loads(await request.text())
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text=f"expected the whole request within {PATIENCE:g} seconds\n") from None
     except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict):
@@ -248,13 +252,17 @@ class PageServer:
         ports = [self.port] if self.port else [USUAL_PORT, 0]
         for port in ports:
             try:
-                await web.TCPSite(self._runner, self.host, port).start()
+                await self._listen(port)
             except OSError:
                 if port == ports[-1]:
                     await self._runner.cleanup()
                     raise
             else:
                 break
+
+    async def _listen(self, port: int) -> None:
+        """Take connections at a port. Raises OSError if it is in use."""
+        await web.TCPSite(self._runner, self.host, port).start()
         self.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:
@@ -268,10 +276,13 @@ class PageServer:
         refuse_foreign_requests(request, embedded=request.method == "POST")
 
     @web.middleware
-    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        return await self.answer(request, handler)
+
+    async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request, unless it is refused."""
         self.refuse(request)
-        response: web.StreamResponse = await handler(request)
-        return response
+        return await handler(request)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         page = self.pages.get(request.match_info["token"])
