@@ -102,7 +102,7 @@ def table(  # noqa: PLR0913 - one argument per option
         raise UserError(f"expected no options of laws with --game {rules.name}, which is played by its own")
     import asyncio  # noqa: PLC0415 - slow to import
 
-    from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
+    from fibsbot.strategies.loader import StrategyError, load  # noqa: PLC0415 - as above
     from fibsbot.table.bot_match import BotMatch  # noqa: PLC0415
 
     start = None if position is None else _start_at(position, rules, laws or rules.laws)
@@ -115,6 +115,8 @@ def table(  # noqa: PLR0913 - one argument per option
         return
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
+    except StrategyError as error:
+        raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
