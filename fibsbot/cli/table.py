@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from attrs import define, evolve
 
-from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli import UserError
 from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import os_errors_as, replacing
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
-_NO_WEB: Final = "the page needs aiohttp (pip install 'fibsbot[web]'), found none"
 
 
 @click.command()
@@ -103,7 +102,7 @@ def table(  # noqa: PLR0913 - one argument per option
         raise UserError(f"expected no options of laws with --game {rules.name}, which is played by its own")
     import asyncio  # noqa: PLC0415 - slow to import
 
-    from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
+    from fibsbot.strategies.loader import StrategyError, load  # noqa: PLC0415 - as above
     from fibsbot.table.bot_match import BotMatch  # noqa: PLC0415
 
     start = None if position is None else _start_at(position, rules, laws or rules.laws)
@@ -116,8 +115,8 @@ def table(  # noqa: PLR0913 - one argument per option
         return
     try:
         asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
-    except ModuleNotFoundError as error:
-        raise ConfigError(_NO_WEB) from error
+    except StrategyError as error:
+        raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
@@ -139,10 +138,7 @@ def path_of(match: BotMatch, folder: Path) -> Path:
 
 
 def _play_on_server(server: tuple[str, int], user: str, *arguments: Any, **options: Any) -> None:
-    try:
-        from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
-    except ImportError as error:
-        raise ConfigError(_NO_WEB) from error
+    from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
 
     play_on_server(server, user, *arguments, **options)
 

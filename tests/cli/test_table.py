@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import socket
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from fibsbot.cli import EXIT_CONFIG, EXIT_USAGE, main
+from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.strategies import loader
 
 
 def table(folder: Path, *options: str) -> tuple[int, str]:
@@ -18,12 +18,13 @@ def table(folder: Path, *options: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_a_missing_web_server_is_named_with_a_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setitem(sys.modules, "aiohttp", None)
-    monkeypatch.delitem(sys.modules, "fibsbot.table.page_server", raising=False)
-    monkeypatch.delitem(sys.modules, "fibsbot.service.request_guards", raising=False)
+def test_a_bot_that_cannot_be_loaded_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def load(name: str) -> None:
+        raise loader.StrategyError(f"strategy {name!r} cannot be imported: no machine code")
+
+    monkeypatch.setattr(loader, "load", load)
     status, output = table(tmp_path)
-    assert (status, output) == (EXIT_CONFIG, "Error: the page needs aiohttp (pip install 'fibsbot[web]'), found none\n")
+    assert (status, output) == (EXIT_USAGE, "Error: strategy 'engine:0' cannot be imported: no machine code\n")
 
 
 def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:

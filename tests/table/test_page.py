@@ -180,6 +180,7 @@ class Touch(Mouse):
 
 
 WAYS: Final = {"mouse": Mouse(), "dragging": Dragging(), "keyboard": Keyboard(), "touch": Touch()}
+ELEMENTS: Final = "[...document.querySelectorAll('#board svg *')].map((one) => one.cloneNode(false).outerHTML)"
 USUAL: Final = (Action.NEXT, Action.DONE, Action.TAKE, Action.ACCEPT, Action.ROLL)
 
 
@@ -201,6 +202,10 @@ async def play_match(seen: Seen, way: Mouse) -> None:
         await seen.is_newer(before)
     assert seen.match.match_over
     assert "The match is over" in await seen.tab.inner_text("#banner")
+    drawn = await seen.tab.evaluate(ELEMENTS)
+    await seen.tab.reload()
+    await seen.is_current()
+    assert drawn == await seen.tab.evaluate(ELEMENTS)  # drawn anew, not by what changes from play to play
 
 
 @pytest.mark.parametrize("way", some_slow(WAYS, lambda way: way in {"dragging", "touch"}))

@@ -198,7 +198,7 @@ async def test_a_match_is_watched_from_its_board_to_its_end_and_nothing_can_be_d
         at_table(login(server.port, "cat")) as cat,
     ):
         await begin_match(ann, ben, "backgammon", 1)
-        await until(cat, lambda: any(player["with"] == "ann" for player in cat.parts["lobby"]["players"]))
+        await until(cat, lambda: any(player["with"] == "ann" for player in cat.parts["lobby"]["players"].values()))
         cat.request("watch", {"name": "ben"})
         await until(cat, lambda: cat.model is not None)
         assert match_of(cat).names == ("ben", "ann")
@@ -219,8 +219,8 @@ async def test_a_chouette_is_watched() -> None:
         for player in players[1:]:
             await player.ask("chouette join bob", "chouette:")
         players[0].send("chouette start")
-        await until(ann, lambda: any(player["state"] == "playing" for player in ann.parts["lobby"]["players"]))
-        name = next(player["name"] for player in ann.parts["lobby"]["players"] if player["state"] == "playing")
+        await until(ann, lambda: any(player["state"] == "playing" for player in ann.parts["lobby"]["players"].values()))
+        name = next(player["name"] for player in ann.parts["lobby"]["players"].values() if player["state"] == "playing")
         ann.request("watch", {"name": name})
         await until(ann, lambda: ann.model is not None)
         assert match_of(ann).names[0] == name

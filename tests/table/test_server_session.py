@@ -59,7 +59,7 @@ def test_a_session_survives_hostile_lines(seed: str) -> None:
                 session.handle(InputGiven(now))
             if session.match is not None and random.random() < 0.05:
                 assert page_state(session.match, PageView())["board"].startswith("<svg")
-        assert all(len(line["text"]) <= 500 for line in session.lobby.as_dict()["lines"])
+        assert all(len(line["text"]) <= 500 for line in session.lobby.as_dict()["lines"].values())
         assert len(session.lobby.as_dict()["lines"]) <= 300
         session.handle(ConnectionLost(now, "cut", by_server=False))
     assert sent < 3 * 700
