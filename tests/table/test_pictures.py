@@ -1,4 +1,4 @@
-"""The pictures of docs/table.md show the page as it is."""
+"""The pictures of docs/how-to/table.md show the page as it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.browser import chromium, requires_chromium
 from tests.table.pictures import FOLDER, PICTURES, take
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "table.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "table.md"
 DIFFERENT: Final = """async (pictures) => {
   const [one, other] = await Promise.all(pictures.map(async (picture) => {
     const image = new Image();
