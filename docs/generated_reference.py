@@ -42,6 +42,7 @@ _MESSAGE_MODULES: Final = (
 _COMMAND_MODULES: Final = ("people", "information", "matches")
 _LIBRARY_RESULTS: Final = {
     "fibsbot.library.evaluations": ("BoardValue", "RatedPlays", "RatedPlay", "RatedCube", "RatedRollout"),
+    "fibsbot.library.pictures": ("Picture",),
     "fibsbot.library.matches": ("AnalysedMatch", "MatchErrors", "ErrorsByKind", "UnreadableFileWarning"),
 }
 """Classes of what the library's functions return or warn of."""
