@@ -85,7 +85,7 @@ class PartialPlay:
         last = self.moves[-1].move.target if self.moves and self.part.one_checker else 0
         key = self.board, self.left, last, self.ended
         if key not in known:
-            known[key] = self.whole or any(after.leads_to_play(known) for _, after in self.next_moves())
+            known[key] = self.whole or any(after.leads_to_play(known) for after in self._next.values())
         return known[key]
 
     def next_moves(self) -> list[tuple[NumberMove, PartialPlay]]:

@@ -1,4 +1,4 @@
-"""The pictures of docs/how-to/table.md, taken of the page in Chromium: `python -m tests.table.pictures` takes them anew.
+"""The pictures of docs/how-to/table.md, of the page in Chromium: `python -m tests.table.pictures` takes them anew.
 
 They are for people: fonts differ from machine to machine, so that a test compares them roughly.
 """

@@ -22,7 +22,7 @@ from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
 from tests.browser import chromium, requires_chromium
-from tests.marks import some_slow, some_thorough
+from tests.marks import all_but, some_slow, some_thorough
 from tests.patience import SOON
 
 pytestmark = requires_chromium
@@ -215,13 +215,14 @@ async def test_a_game_is_played(way: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 async def test_a_match_of_three_points_is_played() -> None:
     async with chromium() as browser, a_table(browser, length=3, seed=2) as seen:
         await play_match(seen, WAYS["mouse"])
         assert len(seen.match.transcript.games) > 1
 
 
-@pytest.mark.parametrize("game", some_thorough(sorted(GAMES), lambda game: game not in {"plakoto", "fevga"}))
+@pytest.mark.parametrize("game", some_thorough(sorted(GAMES), all_but("plakoto")))
 async def test_a_game_of_every_ruleset_is_played(game: str) -> None:
     way = list(WAYS)[sorted(GAMES).index(game) % len(WAYS)]
     async with chromium() as browser, a_table(browser, game, device=WAYS[way].device) as seen:

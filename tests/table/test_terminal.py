@@ -23,7 +23,7 @@ from fibsbot.table.hosts import LateBotHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.board import BoardSize, column_of, size_for
-from tests.marks import is_outside_wider_sample, some_thorough
+from tests.marks import all_but, some_thorough
 from tests.patience import SOON
 from tests.table.terminal_app import (
     ObservedApp,
@@ -38,7 +38,7 @@ from tests.table.terminal_app import (
 
 GOLDEN: Final = Path(__file__).parent / "screens"
 RIGHT: Final = 3
-MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 500))
+MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 1000))
 
 
 # -- whole games ----------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def place_on(size: BoardSize, place: int) -> tuple[int, int]:
     return size.left(column_of(place)) + 1, 1 if 12 < place < 25 else size.height - 2
 
 
-@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], all_but("nackgammon", "gioul")))
 async def test_a_whole_match_by_keys(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(2)
     async with app.run_test() as pilot:
@@ -90,7 +90,7 @@ async def test_a_whole_match_by_keys(game: str) -> None:
     assert "over" in match.sentence
 
 
-@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], all_but("plakoto", "fevga")))
 async def test_a_whole_match_by_clicks(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(3)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -253,7 +253,8 @@ KEYS: Final = (
 
 
 @pytest.mark.parametrize(
-    ("game", "inputs"), [("backgammon", 200), *(pytest.param(*one, marks=pytest.mark.slow) for one in MANY_INPUTS)]
+    ("game", "inputs"),
+    [("backgammon", 200), *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.thorough]) for one in MANY_INPUTS)],
 )
 async def test_random_inputs_end_without_an_exception(game: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     app, random = new_app(game, 0), Random(inputs)
