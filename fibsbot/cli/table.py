@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
+PATIENCE: Final = 2.0
+"""Seconds that the board waits for the bot, which is loaded by then unless it has to be compiled."""
 
 
 @click.command()
@@ -114,7 +116,7 @@ def table(  # noqa: PLR0913 - one argument per option
         _play_in_terminal(match, partial(load, LEVELS[level]), path)
         return
     try:
-        asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
+        asyncio.run(_serve(match, partial(load, LEVELS[level]), port, path, browse=not no_browser))
     except StrategyError as error:
         raise UserError(str(error)) from None
     except OSError as error:
@@ -198,31 +200,41 @@ def _is_light(colours: str) -> bool:
     return colours.rpartition(";")[2] in {"7", "15"}
 
 
-async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bool) -> None:
+async def _serve(match: BotMatch, load: Callable[[], Any], port: int, path: Path, *, browse: bool) -> None:
+    """Serve the page until a signal; the board is there even if the very first start of the bot compiles for long."""
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
 
-    from fibsbot.table.hosts import BotHost  # noqa: PLC0415
+    from fibsbot.table.hosts import LateBotHost  # noqa: PLC0415
     from fibsbot.table.page_server import PageServer  # noqa: PLC0415 - loads aiohttp
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    host, file = BotHost(match, bot), MatchFile(path, partial(click.echo, err=True))
+    host, file = LateBotHost(match, load), MatchFile(path, partial(click.echo, err=True))
     host.listen(lambda: file.write(host.match))
     server = PageServer(port)
     page = server.add(host)
     await server.start()
+    starting, stopping = asyncio.create_task(host.start()), asyncio.create_task(stop.wait())
     try:
-        await host.start()
+        await asyncio.wait({starting, stopping}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
         address = server.address(page)
         click.echo(f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
         if browse and not take_early_signals():
             await asyncio.to_thread(webbrowser.open, address)
-        await stop.wait()
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        await stopping
     finally:
         await host.close()
         await server.close()
+    if not starting.done():
+        sys.stdout.flush()
+        os._exit(0)  # Python would wait for a bot that compiles
 
 
 @define

@@ -138,7 +138,14 @@ function placeLabel(place) {
 let lines = []; // the picture as it is drawn: the opening of its root, and a line for each element in it
 
 function linesOf(picture) {
-  const all = picture.trim().split(/\n(?=<)/).slice(0, -1);
+  const [root, ...parts] = picture.trim().split(/\n(?=<)/).slice(0, -1);
+  const all = [root];
+  let open = 0; // groups, of which some have a line for each of their elements
+  for (const part of parts) {
+    if (open) all.push(all.pop() + part);
+    else all.push(part);
+    open += part.split("<g ").length - part.split("</g>").length;
+  }
   const isCount = (line) => line.includes('font-size="20"'); // of checkers: above the arrows
   return [...all.filter((line) => !isCount(line)), ...all.filter(isCount)];
 }
