@@ -1,4 +1,4 @@
-"""What is public is what tests/data/public_surface.txt lists; docs/versions.md promises to keep it.
+"""What is public is what tests/data/public_surface.txt lists; docs/reference/versions.md promises to keep it.
 
 `FIBSBOT_GOLDEN=write pytest tests/test_public_surface.py` writes the file; it wants a line in the section "Library" of
 CHANGELOG.md first.

@@ -1,6 +1,6 @@
 """The board of a match in the demo, and whatever else there depends on the lines by which a server shows a game.
 
-Backgammon comes in `board:` lines, every other game in `table:` lines (docs/protocol.md).
+Backgammon comes in `board:` lines, every other game in `table:` lines (docs/reference/protocol.md).
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ def similar(position: str, count: int, folder: Path, **options: Any) -> None:
     """Find positions that are similar to one, or that fit a pattern.
 
     ID is a Position ID of GNU Backgammon. A pattern is a list of terms with commas between them, such as `4 behind,
-    5-point held, opponent 1 on bar`; docs/archive.md has all terms.
+    5-point held, opponent 1 on bar`; docs/how-to/archive.md has all terms.
     """
     _ask(lambda questions: questions.similar(position, count), folder, options)
 

@@ -65,7 +65,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 @click.option(
     "--benchmark",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of rated decisions (see docs/engine.md) to measure each network on.",
+    help="File of rated decisions (see docs/explanation/engine.md) to measure each network on.",
 )
 @click.option(
     "--start",

@@ -1,4 +1,4 @@
-"""The rules of backgammon and chouette in our words; `docs/rules.md` has them sentence by sentence."""
+"""The rules of backgammon and chouette in our words; `docs/reference/rules.md` has them sentence by sentence."""
 
 from __future__ import annotations
 

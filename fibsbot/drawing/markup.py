@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from fibsbot.drawing.themes import ColourRole, Theme, root_class, style_element
@@ -79,6 +80,7 @@ def svg_document(  # noqa: PLR0913, PLR0917 - the parts of a picture
     return "\n".join(filter(None, lines)) + "\n"
 
 
+@lru_cache(1 << 12)  # the same few numbers are in every picture
 def coord(number: float, digits: int = 1) -> str:
     """Write a coordinate with no more digits than can be seen."""
     text = f"{number:.{digits}f}"

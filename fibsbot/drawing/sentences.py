@@ -11,6 +11,7 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.ruleset import Part, Then
 from fibsbot.rules.sides import Side
 from fibsbot.rules.state import GameState, Naming, Stage
+from fibsbot.text import predicate
 
 # -- games ----------------------------------------------------------------------------------------------------------
 
@@ -19,15 +20,17 @@ def situation(game: GameState, names: tuple[str, str]) -> str:
     """Return who has to do what in a game, or how it ended; names are those of seat A and seat B."""
     said = f"{names[game.turn]} to roll"
     if game.resignation:
-        offer = game.resignation
-        return f"{names[offer.seat]} resigns ({offer.level.name.lower()}), {names[offer.seat.other]} to answer"
+        offer, name = game.resignation, names[game.resignation.seat]
+        resigns = predicate(name, f"resigns ({offer.level.name.lower()})")
+        return f"{name} {resigns}, {names[offer.seat.other]} to answer"
     match game.stage:
         case Stage.OPENING:
             said = "the game begins"
         case Stage.OVER:
             said = _ending(game, names)
         case Stage.DOUBLED if game.answering is not None:
-            said = f"{names[game.answering.other]} doubles to {game.offered}, {names[game.answering]} to answer"
+            name = names[game.answering.other]
+            said = f"{name} {predicate(name, 'doubles')} to {game.offered}, {names[game.answering]} to answer"
         case Stage.NAME if game.namer is not None and game.naming is not None:
             said = f"{names[game.namer]} to name {game.naming.value}: {', '.join(map(str, choices(game)))}"
         case Stage.CONTEST:
@@ -42,7 +45,8 @@ def _ending(game: GameState, names: tuple[str, str]) -> str:
     if game.result is None:
         return f"a draw: {game.reason}"
     points = "a point" if game.result.points == 1 else f"{game.result.points} points"
-    return f"{names[game.result.winner]} wins {points}" + (f", having {game.reason}" if game.reason else "")
+    winner = names[game.result.winner]
+    return f"{winner} {predicate(winner, 'wins')} {points}" + (f", having {game.reason}" if game.reason else "")
 
 
 def dice_text(dice: tuple[int, ...] | None) -> str:

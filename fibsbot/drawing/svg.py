@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from attrs import field, frozen
@@ -122,9 +123,7 @@ def scene_svg(scene: Scene, caption: Caption, view: ViewOptions) -> str:
     layout, theme = layout_of(view, scene.course), view.theme
     sides = ((scene.below, True), (scene.above, False))
     parts: list[Iterable[str]] = [
-        _background(scene, layout, theme),
-        _points(layout, theme),
-        _numbers(scene, layout, theme),
+        _empty_board(layout, theme, bool(scene.cube), scene.numbers_below),
         *(_start(scene, side, layout, theme, below=below) for side, below in sides),
         *(_pinned(side, layout, theme, below=below) for side, below in sides),
         *(_checkers(scene, side, layout, theme, below=below) for side, below in sides),
@@ -159,7 +158,17 @@ def _group(role: ColourRole, theme: Theme, body: str, attributes: str = "") -> s
     return f"<g{' ' if attributes else ''}{attributes}{paint(role, theme)}>{body}</g>" if body else ""
 
 
-def _background(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+@lru_cache(64)
+def _empty_board(layout: Layout, theme: Theme, has_cube: bool, numbers_below: bool) -> tuple[str, ...]:  # noqa: FBT001
+    """Draw what stays during a match."""
+    return (
+        *_background(layout, theme, has_cube=has_cube),
+        *_points(layout, theme),
+        *_numbers(layout, theme, below=numbers_below),
+    )
+
+
+def _background(layout: Layout, theme: Theme, *, has_cube: bool) -> Iterator[str]:
     """Draw background, frame, field and trays."""
     top, middle, height, sizes = layout.top, layout.middle, layout.bottom - layout.top, layout.proportions
     yield _group(ColourRole.PAPER, theme, _rect(0, 0, layout.width, layout.height, 10))
@@ -173,7 +182,7 @@ def _background(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
     half = height / 2 - sizes.edge / 2
     lower = middle + sizes.edge / 2
     trays = [(off, top, half), (off, lower, half)]
-    trays += [(cube, top, height)] if scene.cube else [(cube, top, half), (cube, lower, half)]
+    trays += [(cube, top, height)] if has_cube else [(cube, top, half), (cube, lower, half)]
     yield _group(ColourRole.TRAY, theme, "".join(_rect(x, y, sizes.tray, tall, 4) for x, y, tall in trays))
 
 
@@ -188,14 +197,12 @@ def _points(layout: Layout, theme: Theme) -> Iterator[str]:
         yield f'<path d="{path}"{paint(role, theme)}/>'
 
 
-def _numbers(scene: Scene, layout: Layout, theme: Theme) -> Iterator[str]:
+def _numbers(layout: Layout, theme: Theme, *, below: bool) -> Iterator[str]:
     high = layout.proportions.numbers
     lines = (layout.frame_top + high * 0.74, layout.bottom + high * 0.74)
     size = coord(high * 8 / 11)
     body = "".join(
-        _text(
-            layout.column(point), lines[point <= 12], str(point if scene.numbers_below else scene.course.facing(point))
-        )
+        _text(layout.column(point), lines[point <= 12], str(point if below else layout.course.facing(point)))
         for point in range(1, 25)
     )
     yield _group(ColourRole.ON_FRAME, theme, body, f'text-anchor="middle" font-size="{size}"')

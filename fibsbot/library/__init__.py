@@ -7,5 +7,5 @@
     json_values.py  results as JSON, and back
     printed.py      results as columns, in text and HTML
 
-See docs/library.md. What these are made of can be imported from its own module.
+See docs/reference/library.md. What these are made of can be imported from its own module.
 """

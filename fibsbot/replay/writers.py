@@ -1,6 +1,6 @@
 """Writers, which turn the events of a replay into output: a list of moves, JSON objects, or differing decisions.
 
-docs/replay.md describes the JSON objects.
+docs/how-to/replay.md describes the JSON objects.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_t
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Chances, CubeValues
+from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
 
 _DESCRIPTION: Final = re.compile(r"<(title|desc)>.*?</\1>", re.DOTALL)
@@ -114,8 +115,8 @@ def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
     words = clean(entry.words, 200)
     if entry.seat is None:
         return f"Gap: {words}"
-    dice = f"{entry.numbers}: " if entry.numbers else ""
-    return f"{plain_player_name(transcript, entry.seat)} {dice}{words}"
+    dice, name = f"{entry.numbers}: " if entry.numbers else "", plain_player_name(transcript, entry.seat)
+    return f"{name} {dice}{predicate(name, words)}"
 
 
 def _verdict(entry: TimelineEntry) -> str:

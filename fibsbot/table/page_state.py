@@ -88,6 +88,16 @@ def page_state(model: TableModel, view: PageView) -> dict[str, Any]:
     }
 
 
+def merge_patch(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return what turns one state into another as a JSON Merge Patch (RFC 7396): what is None there is left out."""
+    patch: dict[Any, Any] = dict.fromkeys(before.keys() - after.keys())
+    for key, value in after.items():
+        old = before.get(key)
+        if value != old:
+            patch[key] = merge_patch(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return patch
+
+
 def _opponents_play(model: TableModel) -> Step | None:
     """Return the opponent's last play if nothing has been played since."""
     if model.last_play is None or model.last_play[0].turn is model.seat:

@@ -307,24 +307,23 @@ class ServerLobby:
 
     # -- for a face -----------------------------------------------------------------------------------------------
 
-    def as_dict(self, after: int = 0) -> dict[str, Any]:
-        """Return everything in JSON types; of the lines those after a number."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in JSON types: players by name, lines by number."""
         users = self.players.users.values() if self.players is not None else ()
         return {
             "user": self.user,
             "ready": self.ready,
             "away": self.away,
-            "players": [_player(info) for info in users],
+            "players": {info.name: _player(info) for info in users},
             "invitations": [asdict(invitation) for invitation in self.invitations.values()],
             "invited": self.invited,
             "saved": [asdict(saved) for saved in self.saved.values()],
             "gagged": sorted(self.gagged),
             "blinded": sorted(self.blinded),
-            "lines": [
-                {"number": line.number, "kind": line.kind.value, "name": line.name, "text": line.text, "own": line.own}
+            "lines": {
+                line.number: {"kind": line.kind.value, "name": line.name, "text": line.text, "own": line.own}
                 for line in self.lines
-                if line.number > after
-            ],
+            },
         }
 
 

@@ -1,4 +1,4 @@
-"""`fibsbot new strategy` writes the package that docs/strategies.md shows; it passes its own test."""
+"""`fibsbot new strategy` writes the package that docs/how-to/strategies.md shows; it passes its own test."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from fibsbot.cli import main
 
 ROOT: Final = Path(__file__).parent.parent.parent
-PAGE: Final = (ROOT / "docs/strategies.md").read_text(encoding="utf-8")
+PAGE: Final = (ROOT / "docs/how-to/strategies.md").read_text(encoding="utf-8")
 
 
 def new(name: str, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""The pictures of docs/pictures.md: positions, data and drawing functions."""
+"""The pictures of docs/how-to/pictures.md: positions, data and drawing functions."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ def test_a_picture_matches_the_golden_file(name: str) -> None:
 
 
 def test_documented_pictures_are_the_gallery() -> None:
-    shown = set(re.findall(r"pictures/([a-z]+)\.svg", (DOCS / "pictures.md").read_text()))
+    shown = set(re.findall(r"pictures/([a-z]+)\.svg", (DOCS / "how-to" / "pictures.md").read_text()))
     stored = {path.stem for path in (DOCS / "pictures").iterdir() if path.suffix == ".svg"}
     assert shown == stored == set(GALLERY)
 
 
 def test_every_option_is_documented() -> None:
-    page = (DOCS / "pictures.md").read_text()
+    page = (DOCS / "how-to" / "pictures.md").read_text()
     options = {name for option in show.params for name in option.opts if name.startswith("-")}
     assert [] == [name for name in sorted(options - {"--json", "--output"}) if name not in page]

@@ -264,7 +264,7 @@ def test_rolls_are_marked_from_the_luck_threshold_on() -> None:
         first = evolve(match.games[0], decisions=(evolve(roll, luck=luck),))
         return str(score_sheet(match_timeline(evolve(match, games=(first, *match.games[1:])))))
 
-    assert LUCK_THRESHOLD == 0.3, "documented in docs/report.md"
+    assert LUCK_THRESHOLD == 0.3, "documented in docs/how-to/report.md"
     for luck, marks in ((0.29, ""), (0.3, GOOD_LUCK), (-0.29, ""), (-0.3, BAD_LUCK)):
         assert marks in sheet(luck)
         assert marks or not {GOOD_LUCK, BAD_LUCK} & set(sheet(luck))
