@@ -1,11 +1,11 @@
-"""What each key means, and the line of keys that says what may be done now."""
+"""What keys mean, and the line of keys that says what may be done now."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from fibsbot.rules.laws import Level
 from fibsbot.table.model import Action, Preference, TableModel
@@ -50,33 +50,14 @@ LABELS: Final[Mapping[Action, str]] = {
 CONFIRMED: Final = frozenset({Action.DOUBLE, Action.PASS, Action.BEAVER})
 """Actions that are asked about first."""
 LEVELS: Final = ", ".join(f"{level.value} {level.name.lower()}" for level in Level)
-HELP: Final = """\
-click, Enter     move a checker by the left die
-right click, o   by the other die
-drag             from its point to where it goes
-digits           move from that point (25: from the bar, or the hand)
-Tab, arrows      go from checker to checker
-/                type a whole play, such as 8/5 6/5
-click on dice    roll; swap the dice; done
-space            roll; done (nothing is played before); next game
-u undo   s swap the dice   d double   t take   p pass   b beaver
-r resign   y accept, n reject a resignation   x reject the roll
-n next game   q quit
 
-Left to the table:
-a rolls   f makes plays without a choice   g bears off with all
 
-Against the bot alone:
-?  hint: equity, loss, chances: W wins, G gammons, LG lost gammons
-c  tutor, who speaks before a blunder stands
-Backspace  take the last move or decision back
-r report, n new match, when the match is over
+@frozen
+class Prompt:
+    """A question that is answered by one key; any other key leaves all as it is."""
 
-l light or dark   w moves in words, for screen readers
-
-[8] can move, {8} is the checker that Enter moves, >5< where it can
-go; <○> is where the opponent has just moved, < > from where.
-"""
+    text: str
+    answers: Mapping[str, Callable[[], object]] = field(factory=dict)
 
 
 @frozen
@@ -94,8 +75,11 @@ class KeyLabel:
         return f"[{self.key}] {self.label}"
 
 
-def labels_of(model: TableModel, lessons: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
-    """Return what may be done now, with its keys; `lessons` are those that the table offers."""
+ALWAYS: Final = (KeyLabel("h", "help"), KeyLabel("q", "quit"))
+
+
+def labels_of(model: TableModel, more: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
+    """Return what may be done now, with its keys; `more` are those of what the table offers beside the match."""
     found, done, possible = [], set[Action](), model.actions
     for key, actions in ACTION_KEYS.items():
         action = next((one for one in actions if one in possible), None)
@@ -104,7 +88,7 @@ def labels_of(model: TableModel, lessons: Sequence[KeyLabel] = ()) -> list[KeyLa
             done.add(action)
     if Action.MOVE in possible:
         found += [KeyLabel("tab", "checker"), KeyLabel("enter", "move"), KeyLabel("/", "type")]
-    return [*found, *lessons, KeyLabel("h", "help"), KeyLabel("q", "quit")]
+    return [*found, *more, *ALWAYS]
 
 
 @frozen
