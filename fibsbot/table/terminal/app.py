@@ -64,7 +64,7 @@ class TableApp(App[None]):
     LineInput { padding: 0; background: $background; }
     #keys { height: 2; }
     HelpScreen { align: center middle; }
-    #help { width: 72; height: auto; max-width: 100%; max-height: 100%; padding: 0 1; border: round $primary; }
+    #help { width: 78; height: auto; max-width: 100%; max-height: 100%; padding: 0 1; border: round $primary; }
     """
 
     def __init__(
@@ -304,7 +304,8 @@ class TableApp(App[None]):
             answers = {str(level.value): partial(self.host.act, action, (level.value,)) for level in Level}
             self.prompt = Prompt(f"Resign? {keys.LEVELS} (any other key: no)", answers)
         elif action in keys.CONFIRMED:
-            what = f"Double to {2 * model.state.cube}?" if action is Action.DOUBLE else f"{action.value.capitalize()}?"
+            name = keys.label_of(action, model).capitalize()
+            what = f"Double to {2 * model.state.cube}?" if action is Action.DOUBLE else f"{name}?"
             self.confirm(what, partial(self.host.act, action))
         else:
             self.host.act(action)

@@ -7,7 +7,7 @@ from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.rules.laws import Level
+from fibsbot.rules.laws import REDOUBLE_NAMES, Level
 from fibsbot.table.model import Action, Preference, TableModel
 
 ACTION_KEYS: Final[Mapping[str, tuple[Action, ...]]] = {
@@ -39,7 +39,6 @@ LABELS: Final[Mapping[Action, str]] = {
     Action.DOUBLE: "double",
     Action.TAKE: "take",
     Action.PASS: "pass",
-    Action.BEAVER: "beaver",
     Action.ACCEPT: "accept",
     Action.REJECT: "reject",
     Action.REJECT_ROLL: "reject roll",
@@ -78,13 +77,20 @@ class KeyLabel:
 ALWAYS: Final = (KeyLabel("h", "help"), KeyLabel("q", "quit"))
 
 
+def label_of(action: Action, model: TableModel) -> str:
+    """Return the label of an action; an instant redouble has a name of its own each time."""
+    if action is Action.BEAVER:
+        return REDOUBLE_NAMES[min(model.state.redoubles, len(REDOUBLE_NAMES) - 1)]
+    return LABELS[action]
+
+
 def labels_of(model: TableModel, more: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
     """Return what may be done now, with its keys; `more` are those of what the table offers beside the match."""
     found, done, possible = [], set[Action](), model.actions
     for key, actions in ACTION_KEYS.items():
         action = next((one for one in actions if one in possible), None)
         if action is not None and action not in done:
-            found.append(KeyLabel(key, LABELS[action]))
+            found.append(KeyLabel(key, label_of(action, model)))
             done.add(action)
     if Action.MOVE in possible:
         found += [KeyLabel("tab", "checker"), KeyLabel("enter", "move"), KeyLabel("/", "type")]

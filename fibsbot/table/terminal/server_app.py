@@ -46,7 +46,7 @@ class ServerTableApp(TableApp):
     #invitation .label { width: 8; }
     #invitation Button { margin-right: 2; }
     #invitation Select { width: 1fr; }
-    #length { width: 8; margin-right: 2; }
+    #length { width: 8; margin-right: 2; background: $boost; }
     #note { margin-top: 1; color: $text-muted; }
     #fault { color: $warning; }
     """
