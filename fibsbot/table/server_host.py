@@ -15,6 +15,7 @@ from attrs import frozen
 
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
+from fibs_protocol.session import State
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.events_and_actions import ConnectionLost, End, Event, QuitRequested, Record
 from fibsbot.bot.login import Registration
@@ -120,7 +121,8 @@ class ServerHost(TableHost):
     def watching(self) -> str | None:
         """The player whose match the person watches."""
         match = self.session.match
-        return match.names[0] if match is not None and match.watched and not match.ended else None
+        watches = match is not None and match.watched and self.session.state is State.WATCHING
+        return match.names[0] if match is not None and watches else None
 
     def changed(self) -> None:
         """Send what the person has decided, and tell who listens."""

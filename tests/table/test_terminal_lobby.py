@@ -67,13 +67,14 @@ def row(name: str, rating: float, experience: int, *, playing: str = "-", ready:
 
 
 @asynccontextmanager
-async def at_terminal(port: int, name: str, sees: Refusals) -> AsyncIterator[tuple[ServerTableApp, Pilot[Any]]]:
-    """Log in at a terminal."""
-    host = ServerHost(login(port, name), sees)
-    app = ServerTableApp(host)
-    async with app.run_test() as pilot:
-        await until(host, lambda: host.session.lobby.ready)
-        yield app, pilot
+async def beside_ben(sees: Refusals) -> AsyncIterator[tuple[ServerHost, ServerTableApp, Pilot[Any]]]:
+    """Log in at a terminal as ann, on a server where ben is at another table."""
+    async with Server(seed=4, limits=CHEAP) as server, at_table(login(server.port, "ben")) as ben:
+        host = ServerHost(login(server.port, "ann"), sees)
+        app = ServerTableApp(host)
+        async with app.run_test() as pilot:
+            await until(host, lambda: host.session.lobby.ready)
+            yield ben, app, pilot
 
 
 async def text_of(pilot: Pilot[Any]) -> str:
@@ -97,11 +98,7 @@ async def play_by_keys(app: ServerTableApp, over: Callable[[], object]) -> None:
 @pytest.mark.slow
 async def test_a_match_is_agreed_on_in_the_lobby_and_played_by_keys() -> None:
     sees = Refusals()
-    async with (
-        Server(seed=4, limits=CHEAP) as server,
-        at_table(login(server.port, "ben")) as ben,
-        at_terminal(server.port, "ann", sees) as (app, pilot),
-    ):
+    async with beside_ben(sees) as (ben, app, pilot):
         host = app.host
         await until(host, lambda: len(ready_players(host)) == 2)
         await pilot.press("i", "backspace", "1", "enter")
@@ -130,11 +127,7 @@ async def test_a_match_is_agreed_on_in_the_lobby_and_played_by_keys() -> None:
 
 async def test_an_invitation_is_accepted_by_clicks_and_the_match_is_left_and_resumed() -> None:
     sees = Refusals()
-    async with (
-        Server(seed=4, limits=CHEAP) as server,
-        at_table(login(server.port, "ben")) as ben,
-        at_terminal(server.port, "ann", sees) as (app, pilot),
-    ):
+    async with beside_ben(sees) as (ben, app, pilot):
         host = app.host
         ben.request("invite", {"name": "ann", "length": 3, "game": "plakoto"})
         await until(host, lambda: host.session.lobby.invitations)
