@@ -13,10 +13,12 @@ PLACE := $(CURDIR)$(if $(filter-out .venv,$(VENV)), $(VENV))
 CLEAR := $(shell test ! -e $(STAMP) || { test -x $(BIN)/python && { test ! -s $(STAMP) || grep -qxF "$(PLACE)" $(STAMP); }; } || echo --clear)
 # The versions that were tested, from uv.lock. Without them, the newest that pyproject.toml allows: make CONSTRAINTS=
 CONSTRAINTS ?= --constraint config/constraints.txt
+# What makes the site.
+DOCS = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[docs]'
 # What builds the libraries of the engine's machine code.
 KERNELS = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
 
-.PHONY: demo test test-fast test-thorough test-wheel test-oldest test-pythons kernels wheels coverage lint format bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel test-oldest test-pythons kernels wheels coverage lint format docs bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -79,6 +81,11 @@ format: $(STAMP) ## Format the code and apply safe fixes
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+docs: $(STAMP) ## Make the site, into build/site; any warning is an error
+	$(DOCS)
+	$(BIN)/python -m sphinx -c docs -b html -d build/doctrees -W --keep-going -q . build/site
+	@echo "The site is build/site/index.html"
+
 # These need another program or an argument.
 MANUAL_BENCHES = bench/bench_cluster.py bench/bench_plakoto.py bench/bench_sage.py
 
@@ -87,7 +94,7 @@ bench: $(STAMP) ## Measure; each figure beside its limit or peer
 
 lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv lock --upgrade
-	uv export --quiet --frozen --extra dev --extra kernels --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
+	uv export --quiet --frozen --extra dev --extra docs --extra kernels --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*
+	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

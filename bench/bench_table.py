@@ -5,8 +5,8 @@ Usage: python -m bench.bench_table [--runs N] [--clicks N]
 The start is `fibsbot table` in a process of its own and Chromium that is running already; of several runs the least
 counts, in seconds of the processor (those of the command alone, its end included) and of the clock. Clicks play a
 checker and undo it by turns; the time goes from the event in the page to the frame after the new state is drawn, which
-the engine has no part in. Requests that do nothing show how much of it is the machine's. The exit status is 1 if a
-figure is above its limit.
+the engine has no part in, and of the processor what the server takes of it. Requests that do nothing show how much of
+it is the machine's. The exit status is 1 if a figure is above its limit.
 """
 
 from __future__ import annotations
@@ -86,8 +86,11 @@ async def start(browser: Browser, output: Path) -> tuple[float, float]:
     return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-async def click(browser: Browser, clicks: int) -> tuple[list[float], list[float]]:
-    """Play a checker and undo it by turns; return the milliseconds of each, and of requests that do nothing."""
+async def click(browser: Browser, clicks: int) -> tuple[list[float], list[float], float]:
+    """Play a checker and undo it by turns; return the milliseconds of each, and of requests that do nothing.
+
+    The last are the milliseconds of the processor that the server takes for a click.
+    """
     rules = load_ruleset("backgammon")
     seeds = (BotMatch(rules, rules.laws, 3, ("you", "bot"), Random(seed)) for seed in range(100))
     match = next(made for made in seeds if Action.MOVE in made.actions)
@@ -99,7 +102,10 @@ async def click(browser: Browser, clicks: int) -> tuple[list[float], list[float]
         await tab.goto(server.address(page))
         await tab.wait_for_selector(BOARD)
         await tab.evaluate(CLICKS, 20)
-        return await tab.evaluate(CLICKS, clicks), await tab.evaluate(EMPTY, clicks)
+        before = time.process_time()
+        times = await tab.evaluate(CLICKS, clicks)
+        processor = 1000 * (time.process_time() - before) / clicks
+        return times, await tab.evaluate(EMPTY, clicks), processor
     finally:
         await host.close()
         await server.close()
@@ -110,7 +116,7 @@ async def measure(runs: int, clicks: int) -> bool:
     async with chromium() as browser:
         with tempfile.TemporaryDirectory() as folder:
             starts = [await start(browser, Path(folder)) for _ in range(runs)]
-        times, empty = await click(browser, clicks)
+        times, empty, of_server = await click(browser, clicks)
     clock, processor = (min(column) for column in zip(*starts, strict=True))
     percentile, floor = (statistics.quantiles(one, n=100)[98] for one in (times, empty))
     table = Table(title="The table in Chromium", title_justify="left")
@@ -120,6 +126,7 @@ async def measure(runs: int, clicks: int) -> bool:
     table.add_row("command to first board, processor", f"{processor:.2f} s", f"{START} s")
     table.add_row(f"click to frame, median of {clicks}", f"{statistics.median(times):.0f} ms", "")
     table.add_row("click to frame, 99 in 100", f"{percentile:.0f} ms", f"{FRAME:.0f} ms")
+    table.add_row("processor of the server per click", f"{of_server:.1f} ms", "")
     table.add_row("empty request to frame, median", f"{statistics.median(empty):.0f} ms", "")
     table.add_row("empty request to frame, 99 in 100", f"{floor:.0f} ms", "")
     Console().print(table)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fibsbot.library.board import Board
     from fibsbot.library.evaluations import cube, evaluate, rank, rollout
     from fibsbot.library.matches import Match, analyse, read, write
+    from fibsbot.library.pictures import draw
     from fibsbot.position import Play
     from fibsbot.rules.laws import Laws
 
@@ -34,6 +35,7 @@ __all__ = [
     "analyse",
     "connect",
     "cube",
+    "draw",
     "evaluate",
     "rank",
     "read",
@@ -50,6 +52,7 @@ _HOMES: Final = {
     "analyse": "fibsbot.library.matches",
     "connect": "fibs_protocol",
     "cube": "fibsbot.library.evaluations",
+    "draw": "fibsbot.library.pictures",
     "evaluate": "fibsbot.library.evaluations",
     "rank": "fibsbot.library.evaluations",
     "read": "fibsbot.library.matches",

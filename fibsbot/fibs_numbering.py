@@ -20,7 +20,7 @@ from fibsbot.position import BAR, OFF, Move, Play, Position
 POSITION_CACHE_SIZE: Final = 8
 """Boards whose positions are cached: each is used several times in a row."""
 DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
-"""The direction in which each colour moves on FIBS (docs/protocol.md: all 431 recorded boards)."""
+"""The direction in which each colour moves on FIBS (docs/reference/protocol.md: all 431 recorded boards)."""
 
 
 # -- points and moves -----------------------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ def from_fibs(move: FibsMove, direction: int) -> Move:
 def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
     """Return a whole play as the `move` command wants it: bar first, checkers borne off last and from the highest.
 
-    Any legal order of a play stays legal when it is sorted so (docs/protocol.md, pitfall 22).
+    Any legal order of a play stays legal when it is sorted so (docs/reference/protocol.md, pitfall 22).
     """
     entering: list[Move] = []
     others: list[Move] = []
@@ -130,7 +130,7 @@ def dice_to_fibs(dice: Dice | None) -> tuple[int, int]:
 def cube_owner(board: BoardState) -> Owner | None:
     """Return who may turn the cube, seen by the board's player; None where the board does not tell.
 
-    It does not while a double is pending: then neither may double (docs/protocol.md, tokens 38, 39).
+    It does not while a double is pending: then neither may double (docs/reference/protocol.md, tokens 38, 39).
     """
     if board.may_double:
         return Owner.CENTRED if board.opponent_may_double else Owner.PLAYER
@@ -142,7 +142,7 @@ def cube_owner(board: BoardState) -> Owner | None:
 def is_crawford(length: int, score: tuple[int, int], *, post_crawford: bool) -> bool:
     """Whether the Crawford game is being played in a match of `length` points (0 is unlimited) at this score.
 
-    The server's fields "may double" do not tell (docs/protocol.md, pitfall 13).
+    The server's fields "may double" do not tell (docs/reference/protocol.md, pitfall 13).
     """
     return length > 1 and not post_crawford and length - 1 in score
 

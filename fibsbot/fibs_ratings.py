@@ -1,4 +1,4 @@
-"""The rating formula of FIBS (`help formula`; docs/protocol.md).
+"""The rating formula of FIBS (`help formula`; docs/reference/protocol.md).
 
 With D = the difference of two ratings and n = the length of their match, the lower-rated player wins with a chance of
 1 / (10^(D sqrt(n) / 2000) + 1). A player wins or loses 4 K sqrt(n) P points, P being the chance of the opposite result.

@@ -1,4 +1,4 @@
-"""Games as the `table:` line of the protocol has them (docs/protocol.md), their moves in messages, and back.
+"""Games as the `table:` line of the protocol has them (docs/reference/protocol.md), their moves in messages, and back.
 
 A server makes the line of a GameState; a client makes the GameState again, as seat A, and asks the rules core.
 """

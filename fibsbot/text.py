@@ -43,6 +43,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" + ("" if count == 1 else "es" if noun.endswith("ch") else "s")
 
 
+def predicate(name: str, words: str) -> str:
+    """Return what a player does in words that go with the player's name: `wins` with `ann`, but `win` with `you`."""
+    verb, blank, rest = words.partition(" ")
+    if name == "you" and verb.endswith("s"):
+        verb = "do" if verb == "does" else verb.removesuffix("es" if verb.endswith("sses") else "s")
+    return verb + blank + rest
+
+
 def join_words(words: Sequence[str], conjunction: str = "and") -> str:
     """Return words as a list in English: `plakoto`, `plakoto and fevga`, `plakoto, fevga and tabula`."""
     *others, last = words

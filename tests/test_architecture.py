@@ -1,4 +1,4 @@
-"""The code is as docs/architecture.md says: layers, packages, the path of a board line."""
+"""The code is as docs/explanation/architecture.md says: layers, packages, the path of a board line."""
 
 import ast
 import functools
@@ -6,6 +6,7 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Collection
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -15,7 +16,7 @@ import pytest
 from tests.bot.agent_script import Script, board
 
 ROOT: Final = Path(__file__).parent.parent
-ARCHITECTURE: Final = (ROOT / "docs/architecture.md").read_text()
+ARCHITECTURE: Final = (ROOT / "docs/explanation/architecture.md").read_text()
 
 LAYERS: Final = (
     ("fibs_protocol",),
@@ -39,7 +40,7 @@ LAYERS: Final = (
     ("fibsbot.fibs_numbering",),
     ("fibsbot.table_lines",),
     ("fibsbot.transcript",),
-    ("fibsbot.draw", "fibsbot.formats", "fibsbot.engine"),
+    ("fibsbot.drawing", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
     ("fibsbot.analysis",),
     ("fibsbot.report",),
@@ -51,6 +52,7 @@ LAYERS: Final = (
     ("fibsbot.config",),
     ("fibsbot.arena",),
     ("fibsbot.chouette", "fibsbot.library", "fibsbot.table"),
+    ("fibsbot.testing",),
     ("fibsbot.cli",),
     ("fibsbot.__main__",),
 )
@@ -94,7 +96,21 @@ def module_name(path: Path) -> str:
 
 def test_every_module_is_in_a_layer() -> None:
     missing = [name for path in sources() if layer_and_package(name := module_name(path)) is None]
-    assert ["fibsbot"] == missing, "docs/architecture.md says where a file belongs"
+    assert ["fibsbot"] == missing, "docs/explanation/architecture.md says where a file belongs"
+
+
+def test_the_house_is_drawn_as_it_stands() -> None:
+    """No floor imports from one above it: it has no layer above the lowest one there."""
+    (drawing,) = re.findall(r"^ at the door.*?^```$", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    floors = [
+        [layer_and_package(name if name == "fibs_protocol" else f"fibsbot.{name}") for name in names]
+        for floor in drawing.split("-+\n")
+        if (names := re.findall(r"(?<= {2})(\w+):", floor))
+    ]
+    layers = [[found[0] for found in floor if found] for floor in floors]
+    assert list(map(len, floors)) == list(map(len, layers))
+    assert [] == [upper for upper, lower in pairwise(layers) if min(upper) < max(lower)]
+    assert len(layers) == 8
 
 
 def test_imports_only_point_to_lower_layers() -> None:

@@ -150,7 +150,7 @@ def test_an_archive_takes_and_judges_matches_of_every_game(tmp_path: Path) -> No
     assert sorted(EVERY_GAME) == sorted(it["ruleset"] for it in judged)
     assert all(it["judged"] > 0 and it["least"] >= 0 for it in judged)
     page = tmp_path / "page.html"
-    for game in (*sorted(SAMPLE), "tabula:free"):  # the pictures of each game are tried in tests/draw
+    for game in (*sorted(SAMPLE), "tabula:free"):  # the pictures of each game are tried in tests/drawing
         invoke("archive", "blunders", "-n", "3", "--game", game, "-o", page, "--force", *archive)
     player = shortened("plakoto").players[0].name
     for question in (("profile", player), ("takes",), ("luck",)):

@@ -2,7 +2,8 @@
 
 The commands of a page run in their order, in a folder that has what they name (a log, a capture, a store). Servers and
 bots run until the end of their page and are then ended by Ctrl-C. Ports, process IDs and positions are filled in, and
-numbers of repetitions are made small; everything else is as printed.
+numbers of repetitions are made small; everything else is as printed. Python whose docstring begins with the name of a
+file is saved as that file.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ ROOT: Final = Path(__file__).parent.parent
 DATA: Final = Path(__file__).parent / "data"
 PAGES: Final = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BLOCK: Final = re.compile(r"^```(\w*)\n(.*?)^```$|((?:^    [^\n]*\n)+)", re.MULTILINE | re.DOTALL)
+PROGRAM: Final = re.compile(r'^```python\n("""(\w+\.py): .*?)^```$', re.MULTILINE | re.DOTALL)
+"""A file of Python on a page, and its name."""
 NAMES: Final = "|".join(COMMANDS)
 COMMAND: Final = re.compile(rf"(?:\.venv/bin/)?fibsbot (?:{NAMES})\b")
 STARTED: Final = 60.0
@@ -133,7 +136,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     log = gzip.decompress((DATA / "replay" / "interrupted_marvin.jsonl.gz").read_bytes())
     short = b"".join(log.splitlines(keepends=True)[:60])
     (folder / "logs").mkdir()
-    for name in ("logs/mybot.jsonl", "logs/marvin.jsonl", "session.jsonl", "marvin.jsonl"):
+    for name in ("logs/mybot.jsonl", "logs/marvin.jsonl", "session.jsonl", "marvin.jsonl", "evening.jsonl"):
         (folder / name).write_bytes(short)
     capture = gzip.decompress((DATA / "replay" / "three_points_ford_typed.txt.gz").read_bytes())
     (folder / "capture.txt").write_bytes(capture + capture)
@@ -146,6 +149,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = f'[account]\nname = "marvin"\npassword_file = "{folder / "secret"}"\n'
     for name in ("my.toml", "bots.toml"):
         (folder / name).write_text(settings)
+    (folder / "config").mkdir()
+    shutil.copy(ROOT / "config" / "fibs.toml", folder / "config")
     with Teller(str(folder / "fibsbot.db")) as bot:
         bot.log_in(1500.0, 0)
         for number in range(17):
@@ -186,9 +191,9 @@ class Sitting:
             text = text.replace("PID", str(self._running[-1].pid))
             self._signalled.add(self._running[-1].pid)
         command = Printed(command.page, text)
-        if command.text.startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
+        if shlex.join(command.words).startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
             return
-        if command.words[1] not in SERVICES and again:
+        if again and (command.words[1] not in SERVICES or command.words[1] == "table"):  # nothing needs a table
             return
         # The log of a bot that played a match, in place of that of one that has only just started.
         shutil.copytree(self.library / "logs", self.folder / "logs", dirs_exist_ok=True)
@@ -206,7 +211,9 @@ class Sitting:
         if command.words[1] == "run":
             self._stop("play")  # the same account
             settings = self.folder / command.words[command.words.index("--config") + 1]
-            settings.write_text(f"{settings.read_text()}\n[server]\nport = {self.port}\n")
+            place = f'[server]\nhost = "127.0.0.1"\nport = {self.port}\n'
+            text, found = re.subn(r'^\[server\]\nhost = ".*"\n', place, settings.read_text(), flags=re.MULTILINE)
+            settings.write_text(text if found else f"{text}\n{place}")
         if command.words[1] == "serve":
             self._stop("serve")  # a page shows several ways to start one, and only one can have the port
             more = [] if "--port" in command.words else ["--port", str(self.port)]
@@ -263,9 +270,10 @@ def sitting(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
     shutil.copytree(library, folder)
     binaries = folder / ".venv" / "bin"
     binaries.mkdir(parents=True)
-    program = binaries / "fibsbot"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m fibsbot "$@"\n')
-    program.chmod(0o755)
+    for name, options in {"fibsbot": " -m fibsbot", "python": ""}.items():
+        program = binaries / name
+        program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{options} "$@"\n')
+        program.chmod(0o755)
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", f"{binaries}:{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -283,8 +291,10 @@ def sitting(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 @pytest.mark.parametrize("page", [page for page in PAGES if printed(page)], ids=name_of)
 def test_every_command_runs_as_printed(page: Path, sitting: Sitting) -> None:
     commands = printed(page)
-    if page.name != "README.md" and any(command.words[1] in {"play", "run"} for command in commands):
-        sitting.have_account("marvin")
+    for text, name in PROGRAM.findall(page.read_text()):
+        (sitting.folder / name).write_text(text)
+    if page.parent.name != "tutorials" and any(command.words[1] in {"play", "run"} for command in commands):
+        sitting.have_account("mybot" if page.name == "README.md" else "marvin")
     for command in commands:
         sitting.type(command)
     sitting.leave()

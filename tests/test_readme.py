@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ from fibsbot.cli import COMMANDS, main
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = (ROOT / "README.md").read_text()
+COMMAND_PAGE: Final = (ROOT / "docs" / "reference" / "commands.md").read_text()
 PAGES: Final = [
     *(
         ROOT / name
@@ -30,12 +32,12 @@ PAGES: Final = [
 
 def examples() -> list[tuple[str, str]]:
     """Find the commands with their output: blocks marked `console`."""
-    blocks = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", README, re.MULTILINE)
+    blocks = re.findall(r"^```console\n\$ fibsbot (.*)\n((?:.*\n)*?)```", COMMAND_PAGE, re.MULTILINE)
     return [(command, output) for command, output in blocks]
 
 
 @pytest.mark.parametrize(("command", "output"), examples())
-def test_an_example_prints_what_the_readme_shows(command: str, output: str) -> None:
+def test_an_example_prints_what_the_page_shows(command: str, output: str) -> None:
     result = CliRunner().invoke(main, shlex.split(command))
     assert output == result.output
 
@@ -44,9 +46,16 @@ def test_there_are_examples() -> None:
     assert examples()
 
 
+def test_the_settings_of_the_readme_are_those_of_the_sample_for_fibs() -> None:
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    sample = tomllib.loads((ROOT / "config" / "fibs.toml").read_text())
+    tables = tomllib.loads(shown)
+    assert tables == {name: {key: sample[name][key] for key in table} for name, table in tables.items()}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert f"| `fibsbot {name}" in README
+def test_every_command_is_listed(name: str) -> None:
+    assert f"| `fibsbot {name}" in COMMAND_PAGE
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -73,3 +82,10 @@ def test_the_laboratory_lists_its_pages() -> None:
     folder = ROOT / "docs" / "lab"
     listed = re.findall(r"^\| \[([a-z-]+\.md)\]\(\1\) \|", (folder / "README.md").read_text(), re.MULTILINE)
     assert sorted([*listed, "README.md"]) == sorted(path.name for path in folder.glob("*.md"))
+
+
+def test_pages_that_the_sources_name_exist() -> None:
+    folders = ("fibsbot", "protocol", "tests", "bench", "config")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
+    named = {page for path in [*sources, *PAGES] for page in re.findall(r"\bdocs/[\w/-]+\.md", path.read_text("utf-8"))}
+    assert [] == sorted(page for page in named if not (ROOT / page).exists())

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fibsbot.text import describe_error, errors_as, format_duration, format_percent, one_line, plural, short_duration
+from fibsbot.text import (
+    describe_error,
+    errors_as,
+    format_duration,
+    format_percent,
+    one_line,
+    plural,
+    predicate,
+    short_duration,
+)
 
 
 def test_an_error_is_one_line_whatever_its_text() -> None:
@@ -69,3 +78,19 @@ def test_a_time_is_never_said_too_short(seconds: float) -> None:
 )
 def test_a_short_duration_has_only_its_largest_unit(seconds: float, text: str) -> None:
     assert text == short_duration(seconds)
+
+
+@pytest.mark.parametrize(
+    ("words", "own"),
+    [
+        ("wins 2 points", "win 2 points"),
+        ("passes", "pass"),
+        ("takes", "take"),
+        ("doubles to 2", "double to 2"),
+        ("does not double", "do not double"),
+        ("rolled 3-1", "rolled 3-1"),
+    ],
+)
+def test_a_verb_goes_with_its_name(words: str, own: str) -> None:
+    assert predicate("ann", words) == words
+    assert predicate("you", words) == own

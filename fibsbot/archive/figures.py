@@ -9,10 +9,10 @@ from typing import Any, Final
 from attrs import frozen
 
 from fibsbot.archive.rows import OWNERS, step_of
-from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import board_svg
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.plot import Series, curve_svg
+from fibsbot.drawing.scene import ViewOptions
+from fibsbot.drawing.svg import board_svg
+from fibsbot.drawing.themes import Theme
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation.play_notation import parse_play
 from fibsbot.notation.position_ids import parse_position_id

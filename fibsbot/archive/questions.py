@@ -14,7 +14,7 @@ from fibsbot.archive.dataset import quoted
 from fibsbot.archive.figures import Figure, Pictures, file_of
 from fibsbot.archive.patterns import parse_pattern
 from fibsbot.archive.reader import Archive, QueryError
-from fibsbot.draw.plot import Series
+from fibsbot.drawing.plot import Series
 from fibsbot.games import load_ruleset
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Position

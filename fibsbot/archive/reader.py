@@ -116,7 +116,7 @@ class Archive:
 def open_archive(folder: str | Path = DEFAULT_FOLDER) -> Archive:
     """Open an archive for reading; it may be written to meanwhile, but its files are not merged.
 
-    The views are matches, games, decisions, players, sources and judgements; docs/archive.md describes their columns.
+    The views are matches, games, decisions, players, sources and judgements; docs/how-to/archive.md describes them.
     Raises ArchiveError if there is no archive or a file of it cannot be read, or if DuckDB is not installed.
     """
     path = Path(folder).absolute()

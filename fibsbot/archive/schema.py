@@ -1,7 +1,7 @@
 """The tables of an archive: each column with its type and meaning, declared once.
 
-docs/archive.md is checked against it. A version adds columns, at the end of a table, and changes no other ones but in
-name: files of all versions are read together, and a column that an old file does not have is NULL.
+docs/how-to/archive.md is checked against it. A version adds columns, at the end of a table, and changes no other ones
+but in name: files of all versions are read together, and a column that an old file does not have is NULL.
 """
 
 from __future__ import annotations

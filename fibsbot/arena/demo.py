@@ -24,8 +24,8 @@ from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer
 from fibsbot.bot.tracked_match import TrackedMatch
-from fibsbot.draw.coloured_board import styled_board
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.coloured_board import styled_board
+from fibsbot.drawing.markup import clean
 from fibsbot.text import plural
 
 LONGEST_REASON: Final = 200

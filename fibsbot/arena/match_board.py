@@ -1,6 +1,6 @@
 """The board of a match in the demo, and whatever else there depends on the lines by which a server shows a game.
 
-Backgammon comes in `board:` lines, every other game in `table:` lines (docs/protocol.md).
+Backgammon comes in `board:` lines, every other game in `table:` lines (docs/reference/protocol.md).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.words import YOU, FibsMove
 from fibsbot.arena.score_sheet import COLUMNS, COLUMNS_WITH_REASONS, Column
 from fibsbot.bot.tracked_match import TrackedMatch
-from fibsbot.draw.board_text import draw_game
+from fibsbot.drawing.board_text import draw_game
 from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import cells_from_position, play_from_fibs
 from fibsbot.notation.play_notation import format_play

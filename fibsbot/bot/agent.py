@@ -1,4 +1,4 @@
-"""The agent: a function from events to actions. It does no I/O and reads no clock; docs/agent.md explains it.
+"""The agent: a function from events to actions. It does no I/O and reads no clock; see docs/explanation/agent.md.
 
 The same agent runs live and in tests; only what delivers the events and carries out the actions differs. A replay uses
 its tracking of the match. The parts of the agent are made with each connection and dropped when it is lost; what

@@ -1,4 +1,4 @@
-"""Chat with people: greetings, answers to questions, orders of operators (docs/chat.md).
+"""Chat with people: greetings, answers to questions, orders of operators (docs/reference/chat.md).
 
 It answers by `tell`, never shouts, and says nothing to other bots, so that no two of them talk to each other for ever.
 Chat is sent while no decision of ours is due; lines that cannot be sent in time are dropped.

@@ -1,6 +1,6 @@
 """The flow of a decision: found open, put to the strategy, answered, sent, confirmed.
 
-See docs/protocol.md, pitfalls 8 to 14.
+See docs/reference/protocol.md, pitfalls 8 to 14.
 
 After every event `step` finds out which decision is open, so it does not matter which message opened it. A decision
 is identified by its key and made once. Its command is sent again only when a board that is newer than the command shows

@@ -23,7 +23,7 @@ from fibsbot.strategies.questions import Question, StrategyAnswer
 
 @frozen
 class DecisionKey:
-    """Identifies a decision (docs/protocol.md, pitfall 9)."""
+    """Identifies a decision (docs/reference/protocol.md, pitfall 9)."""
 
     match: int
     """Number of the match since the program started; so is `game`."""
@@ -91,7 +91,7 @@ class Record:
     """A record for the session log, the match store and observers."""
 
     name: str
-    """The name, such as `match_started`; docs/agent.md lists them all."""
+    """The name, such as `match_started`; docs/explanation/agent.md lists them all."""
     fields: Mapping[str, Any] = field(factory=dict)
     """Names and values that JSON can write."""
 

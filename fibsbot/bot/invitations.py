@@ -1,6 +1,6 @@
 """Invitations: those that we send and those that we get.
 
-See docs/policy.md, and docs/protocol.md, pitfalls 15 and 16.
+See docs/reference/policy.md, and docs/reference/protocol.md, pitfalls 15 and 16.
 
 Only one invitation is sent at a time, as the server keeps only the last. Each one that leads to nothing doubles the
 wait before the next one to the same player, until that player comes back.

@@ -1,4 +1,4 @@
-"""Login, registration and logout (docs/protocol.md, pitfalls 1, 3, 6, 7; specification: "Guest Log In")."""
+"""Login, registration and logout (docs/reference/protocol.md, pitfalls 1, 3, 6, 7; specification: "Guest Log In")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search for a match that we may be in without knowing it (docs/protocol.md, pitfalls 5 and 12).
+"""The search for a match that we may be in without knowing it (docs/reference/protocol.md, pitfalls 5 and 12).
 
 Only lines of a match itself lead into it, so that a copy of an old board does not. Other signs of a match, such as our
 own `5` line, make us request the board.

@@ -1,4 +1,4 @@
-"""Orders of operators, the same by `tell` and over the control socket (docs/chat.md)."""
+"""Orders of operators, the same by `tell` and over the control socket (docs/reference/chat.md)."""
 
 from __future__ import annotations
 

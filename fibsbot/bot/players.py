@@ -1,4 +1,4 @@
-"""The players who are logged in, as the server's `5` lines describe them (docs/protocol.md, pitfall 6)."""
+"""The players who are logged in, as the server's `5` lines describe them (docs/reference/protocol.md, pitfall 6)."""
 
 from __future__ import annotations
 

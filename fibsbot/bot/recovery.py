@@ -1,4 +1,4 @@
-"""Recovery after lost lines and expired timeouts (docs/protocol.md, pitfalls 11, 12).
+"""Recovery after lost lines and expired timeouts (docs/reference/protocol.md, pitfalls 11, 12).
 
 Lines get lost in both directions, and servers stop in the middle of a match. The board, or what else is missing, is
 requested a few times; then the match is left and rejoined, then there is a new connection, and a match that still makes

@@ -1,4 +1,4 @@
-"""Saved matches: which there are, and when the next one is resumed (docs/protocol.md, pitfall 15).
+"""Saved matches: which there are, and when the next one is resumed (docs/reference/protocol.md, pitfall 15).
 
 A saved match is resumed by our own `invite`, even where the opponent has invited us: joining might begin another
 match. So that two bots that do the same do not wait for each other, the one whose invitation the server took first

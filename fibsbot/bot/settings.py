@@ -29,7 +29,7 @@ PLAYER: Final[Mapping[str, Any]] = {
 class Timings:
     """Waits, in seconds."""
 
-    # docs/protocol.md has the reasons: pitfall 21 (pause), 12 (watchdog), 20 (keep_alive), 15 (invitation)
+    # docs/reference/protocol.md has the reasons: pitfall 21 (pause), 12 (watchdog), 20 (keep_alive), 15 (invitation)
 
     pause: float = seconds(1.5, "Minimum time between two commands.", minimum=0)
     commands_a_minute: int | None = setting(None, "Maximum number of commands within a minute.", minimum=1, example=60)

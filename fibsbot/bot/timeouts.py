@@ -1,4 +1,4 @@
-"""Timeouts: a rule for everything that the agent waits for (docs/agent.md).
+"""Timeouts: a rule for everything that the agent waits for (docs/explanation/agent.md).
 
 Every wait ends. When one has expired as often as its rule allows, its consequence follows; see `recovery.py`.
 """

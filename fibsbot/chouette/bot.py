@@ -1,7 +1,8 @@
 """Our seat at a chouette: what we decide there in the box, as captain or as a member of the team, and when we leave.
 
 While we are seated nothing is tracked: the server asks for each decision, and the board is requested before it is made.
-After a lost line, a refusal or a long silence we send `chouette`, and the server asks again (docs/agent.md).
+After a lost line, a refusal or a long silence we send `chouette`, and the server asks again
+(docs/explanation/agent.md).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The man in the box has seat A of a game of backgammon, the team has seat B, and its captain acts for it. There is one
 cube; the Jacoby rule and instant redoubles are off. Source: "Chouette" in MacGregor's "Backgammon, or 'Tables' Games"
-(docs/rules.md has its sentences). As in game.py, an action that is not allowed raises a RuleError and changes nothing.
+(docs/reference/rules.md has its sentences). As in game.py, an action that is not allowed raises a RuleError and changes
+nothing.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ COMMANDS: Final = {
     "export": ("fibsbot.cli.export:export", "Export matches to other formats."),
     "external": ("fibsbot.cli.strategies:external", "Run as an external player for gnubg."),
     "legal": ("fibsbot.cli.legal:legal", "List the legal plays of a position."),
+    "new": ("fibsbot.cli.new:new", "Write the beginning of a package of your own."),
     "order": ("fibsbot.cli.status:order", "Control running bots."),
     "parse": ("fibsbot.cli.export:parse", "Parse what a server sent; print one JSON object per message."),
     "perft": ("fibsbot.cli.perft:perft", "Count the positions that the rules can reach."),

@@ -29,7 +29,7 @@ from fibsbot.cli.matches import (
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.cli.output import print_lines
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.formats.conversion import reading_remarks
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat

@@ -26,7 +26,7 @@ from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_arc
 from fibsbot.cli import ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_free, check_writable, progress_bar
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
@@ -284,7 +284,7 @@ def similar(position: str, count: int, folder: Path, **options: Any) -> None:
     """Find positions that are similar to one, or that fit a pattern.
 
     ID is a Position ID of GNU Backgammon. A pattern is a list of terms with commas between them, such as `4 behind,
-    5-point held, opponent 1 on bar`; docs/archive.md has all terms.
+    5-point held, opponent 1 on bar`; docs/how-to/archive.md has all terms.
     """
     _ask(lambda questions: questions.similar(position, count), folder, options)
 

@@ -31,7 +31,7 @@ EQUAL: Final = 1e-6
 
 
 ESTIMATE_NOTE: Final = "from each side's own rolls: 0.1 % off on average, 1.4 % at worst with 6 to 8 checkers per side"
-"""Printed with chances that are not exact; measured, see docs/bearoff.md."""
+"""Printed with chances that are not exact; measured, see docs/explanation/bearoff.md."""
 
 
 @click.command()

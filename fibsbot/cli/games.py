@@ -11,8 +11,8 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
-from fibsbot.draw.board_text import draw_game
-from fibsbot.draw.sentences import describe_game, describe_turn
+from fibsbot.drawing.board_text import draw_game
+from fibsbot.drawing.sentences import describe_game, describe_turn
 from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.sides_text import SidesTextError, format_sides, parse_sides
 from fibsbot.games.state_json import state_to_json

@@ -18,7 +18,7 @@ from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import ProgressDisplay, UserError
 from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
 from fibsbot.cli.output import STDIO, print_lines, progress_bar, saved_stdin
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.engine import MAX_PLIES
 from fibsbot.files import os_errors_as
 from fibsbot.formats import FormatError

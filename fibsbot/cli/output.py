@@ -18,7 +18,7 @@ from typing import Final
 import click
 
 from fibsbot.cli import ProgressDisplay, Stream, UserError
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.files import check_can_create, os_errors_as
 
 NAME: Final = "fibsbot"

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from fibsbot.cli import UserError, games
 from fibsbot.cli.positions import read_play
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg, game_svg
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg, game_svg
 from fibsbot.files import os_errors_as
 from fibsbot.match import MatchState
 from fibsbot.rules.state import GameState, Seat

@@ -10,8 +10,8 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.output import print_board
-from fibsbot.draw.board_text import draw_state
-from fibsbot.draw.sentences import describe_state
+from fibsbot.drawing.board_text import draw_state
+from fibsbot.drawing.sentences import describe_state
 from fibsbot.files import os_errors_as
 from fibsbot.match import Dice, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, bare_id, format_gnubg_id, parse_state

@@ -16,7 +16,7 @@ from attrs import define, field
 from fibsbot.cli import EXIT_USAGE, UserError
 from fibsbot.cli.options import WorkerOptions
 from fibsbot.cli.output import progress_bar, saved_stdin
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.replay.batch import ReplayCounts, ReplayTask, SourceResult, process_source, replay_all
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, PlayerSelection
 from fibsbot.replay.events import MatchEvent

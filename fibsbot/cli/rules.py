@@ -6,8 +6,8 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.games import read_ruleset
-from fibsbot.draw.backgammon_rules import PAGES
-from fibsbot.draw.rules_text import describe_page, describe_rules, list_games
+from fibsbot.drawing.backgammon_rules import PAGES
+from fibsbot.drawing.rules_text import describe_page, describe_rules, list_games
 from fibsbot.games import GAMES, unknown_game
 
 

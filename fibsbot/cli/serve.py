@@ -116,11 +116,8 @@ async def _run(server: Server, database: Path | None, web: tuple[str, int] | Non
 
 async def _open_pages(server: Server, host: str, port: int) -> GuestPages:
     """Serve the page. Raises UserError if that is not possible."""
-    try:
-        from fibsbot.table.guest_pages import GuestPages  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UserError("--web needs the extra web: pip install 'fibsbot[web]'") from error
     from fibsbot.client.settings import ServerSettings  # noqa: PLC0415 - see `serve`
+    from fibsbot.table.guest_pages import GuestPages  # noqa: PLC0415 - few want the page
 
     reached = "127.0.0.1" if server.host in {"0.0.0.0", "::", ""} else server.host  # noqa: S104 - where it listens
     pages = GuestPages(ServerSettings(reached, server.port), port, host)

@@ -14,7 +14,7 @@ from attrs import asdict
 from fibsbot.cli import UserError
 from fibsbot.cli.options import game_option, given_id, optional_position
 from fibsbot.cli.positions import ids_of, print_state, read_state
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.themes import Theme
 from fibsbot.match import MatchState
 
 _PICTURE_OPTIONS: Final = (

@@ -25,11 +25,11 @@ from fibsbot.cli.matches import evaluator_option
 from fibsbot.cli.options import Day, WorkerOptions, configured_store, store_errors, worker_options
 from fibsbot.cli.output import check_writable, progress_bar
 from fibsbot.config import Config
-from fibsbot.draw.axes import Scale, seconds
-from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Series, curve_svg
-from fibsbot.draw.plot_text import curve_text
-from fibsbot.draw.themes import SERIES
+from fibsbot.drawing.axes import Scale, seconds
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.plot import Series, curve_svg
+from fibsbot.drawing.plot_text import curve_text
+from fibsbot.drawing.themes import SERIES
 from fibsbot.files import os_errors_as
 from fibsbot.games import GAMES, UnknownGameError, load_ruleset, unknown_game
 from fibsbot.records.stored_rows import BACKGAMMON, CHOUETTE, Fact, StoredMatch

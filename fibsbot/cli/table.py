@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from attrs import define, evolve
 
-from fibsbot.cli import ConfigError, UserError
+from fibsbot.cli import UserError
 from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import os_errors_as, replacing
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 LEVELS: Final = {"casual": "pips", "club": "engine:0", "expert": "engine:1", "world": "engine:2"}
 """The strategy of each level; in other games than backgammon the engine looks as far ahead as it can there."""
-_NO_WEB: Final = "the page needs aiohttp (pip install 'fibsbot[web]'), found none"
+PATIENCE: Final = 2.0
+"""Seconds that the board waits for the bot, which is loaded by then unless it has to be compiled."""
 
 
 @click.command()
@@ -104,7 +105,7 @@ def table(  # noqa: PLR0913 - one argument per option
         raise UserError(f"expected no options of laws with --game {rules.name}, which is played by its own")
     import asyncio  # noqa: PLC0415 - slow to import
 
-    from fibsbot.strategies.loader import load  # noqa: PLC0415 - as above
+    from fibsbot.strategies.loader import StrategyError, load  # noqa: PLC0415 - as above
     from fibsbot.table.bot_match import BotMatch  # noqa: PLC0415
 
     start = None if position is None else _start_at(position, rules, laws or rules.laws)
@@ -116,9 +117,9 @@ def table(  # noqa: PLR0913 - one argument per option
         _play_in_terminal(match, partial(load, LEVELS[level]), path)
         return
     try:
-        asyncio.run(_serve(match, load(LEVELS[level]), port, path, browse=not no_browser))
-    except ModuleNotFoundError as error:
-        raise ConfigError(_NO_WEB) from error
+        asyncio.run(_serve(match, partial(load, LEVELS[level]), port, path, browse=not no_browser))
+    except StrategyError as error:
+        raise UserError(str(error)) from None
     except OSError as error:
         raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
 
@@ -146,10 +147,6 @@ def _play_on_server(show_page: dict[str, Any] | None, *arguments: Any, **options
     if show_page is None:
         show = partial(server_table.in_terminal, dark=_is_dark())
     else:
-        try:
-            import fibsbot.table.page_server  # noqa: F401, PLC0415 - loads aiohttp
-        except ImportError as error:
-            raise ConfigError(_NO_WEB) from error
         show = partial(server_table.in_browser, **show_page)
     server_table.play_on_server(show, *arguments, **options)
 
@@ -208,31 +205,41 @@ def _is_dark() -> bool:
     return os.environ.get("COLORFGBG", "").rpartition(";")[2] not in {"7", "15"}
 
 
-async def _serve(match: BotMatch, bot: Any, port: int, path: Path, *, browse: bool) -> None:
+async def _serve(match: BotMatch, load: Callable[[], Any], port: int, path: Path, *, browse: bool) -> None:
+    """Serve the page until a signal; the board is there even if the very first start of the bot compiles for long."""
     import asyncio  # noqa: PLC0415 - see `table`
     import webbrowser  # noqa: PLC0415
 
-    from fibsbot.table.hosts import BotHost  # noqa: PLC0415
+    from fibsbot.table.hosts import LateBotHost  # noqa: PLC0415
     from fibsbot.table.page_server import PageServer  # noqa: PLC0415 - loads aiohttp
 
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    host, file = BotHost(match, bot), MatchFile(path, partial(click.echo, err=True))
+    host, file = LateBotHost(match, load), MatchFile(path, partial(click.echo, err=True))
     host.listen(lambda: file.write(host.match))
     server = PageServer(port)
     page = server.add(host)
     await server.start()
+    starting, stopping = asyncio.create_task(host.start()), asyncio.create_task(stop.wait())
     try:
-        await host.start()
+        await asyncio.wait({starting, stopping}, timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
         address = server.address(page)
         click.echo(f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
         if browse and not take_early_signals():
             await asyncio.to_thread(webbrowser.open, address)
-        await stop.wait()
+        await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+        await stopping
     finally:
         await host.close()
         await server.close()
+    if not starting.done():
+        sys.stdout.flush()
+        os._exit(0)  # Python would wait for a bot that compiles
 
 
 @define

@@ -23,7 +23,7 @@ from rich.progress import (
 )
 
 from fibsbot.cli import ProgressDisplay
-from fibsbot.draw.coloured_board import styled_board
+from fibsbot.drawing.coloured_board import styled_board
 from fibsbot.text import plural
 from fibsbot.workers.pool import PoolProgress
 

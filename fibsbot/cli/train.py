@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from fibsbot.cli import EXIT_INTERRUPTED, ConfigError, UserError
 from fibsbot.cli.options import FILE, FOLDER, GameName, WorkerOptions, check_options_with_game, worker_options
-from fibsbot.draw.plot import Series, curve_svg
+from fibsbot.drawing.plot import Series, curve_svg
 from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.pool import WorkerPool
 
@@ -65,7 +65,7 @@ _PLOTTED: Final = ("PR", "contact", "crashed", "race")
 @click.option(
     "--benchmark",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of rated decisions (see docs/engine.md) to measure each network on.",
+    help="File of rated decisions (see docs/explanation/engine.md) to measure each network on.",
 )
 @click.option(
     "--start",

@@ -1,6 +1,6 @@
 """Generate the sample configuration file and the documentation of all settings from their declarations.
 
-Run as a script in the project's folder, it writes config/fibsbot.toml and docs/configuration.md.
+Run as a script in the project's folder, it writes config/fibsbot.toml and docs/reference/configuration.md.
 """
 
 from __future__ import annotations
@@ -181,4 +181,4 @@ def _row(setting: SettingField) -> str:
 
 if __name__ == "__main__":
     Path("config/fibsbot.toml").write_text(sample_file(), encoding="utf-8")
-    Path("docs/configuration.md").write_text(settings_page(), encoding="utf-8")
+    Path("docs/reference/configuration.md").write_text(settings_page(), encoding="utf-8")

@@ -10,9 +10,10 @@ as points: see `_doubled_at_once`.
 
 In the Point Game (law 21 of 1931) the winner scores for each checker that the loser has left. How many that will be is
 estimated from the pips of both sides, separately for single games, gammons and backgammons. The figures were fitted to
-600 games of the engine against itself without lookahead and without a cube, 40,000 positions; the standard deviation
-of a game around the estimate is 4 points (`docs/cube.md`). A pass counts the checkers where they are, 34 points at the
-start; the cube model takes a pass in a later turn for a single game, as by then most checkers have come home.
+600 games of the engine against itself without lookahead and without a cube, 40,000 positions; the standard deviation of
+a game around the estimate is 4 points (`docs/explanation/cube.md`). A pass counts the checkers where they are, 34
+points at the start; the cube model takes a pass in a later turn for a single game, as by then most checkers have come
+home.
 
 The module needs neither numpy nor llvmlite: the heuristic strategy uses it, too.
 """

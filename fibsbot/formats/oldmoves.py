@@ -2,7 +2,7 @@
 
 One game after another, each below its score and its players' colours; oldmoves_game.py has the lines of a game. A text
 does not say where a match ends, so this module finds the lists of each match. GNU Backgammon reads the format
-(`import oldmoves`), which holds less than others; docs/formats.md lists what is lost.
+(`import oldmoves`), which holds less than others; docs/reference/formats.md lists what is lost.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Our own format: everything that a transcript holds, one JSON object a match, one match a line.
 
 The names are those of the classes of fibsbot/transcript and fibsbot/rules. What has its usual value is left out, so
-that the text stays short; docs/formats.md shows an example.
+that the text stays short; docs/reference/formats.md shows an example.
 """
 
 from __future__ import annotations

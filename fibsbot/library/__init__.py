@@ -6,5 +6,5 @@
     pictures.py     `draw`: a board as SVG
     printed.py      results as columns, in text and HTML
 
-See docs/library.md. What these are made of can be imported from its own module.
+See docs/reference/library.md. What these are made of can be imported from its own module.
 """

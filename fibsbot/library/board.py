@@ -13,7 +13,7 @@ from fibsbot.games.sides_text import format_sides
 from fibsbot.games.state_json import state_from_json, state_to_json
 from fibsbot.match import MatchState
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_play, parse_state
-from fibsbot.position import Play
+from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.errors import RuleError
@@ -83,10 +83,11 @@ class Board:
     # -- other ways to make one ---------------------------------------------------------------------------------
 
     @classmethod
-    def of(cls, state: GameState | MatchState) -> Self:
-        """Return the board of a state of the rules core; the player of a `MatchState` is 0."""
+    def of(cls, state: GameState | MatchState | Position) -> Self:
+        """Return the board of a state of the rules core; the player of a `MatchState` or a `Position` is 0."""
         board = cls.__new__(cls)
-        board.__attrs_init__(state.game() if isinstance(state, MatchState) else state)
+        decision = MatchState(state) if isinstance(state, Position) else state
+        board.__attrs_init__(decision.game() if isinstance(decision, MatchState) else decision)
         return board
 
     @classmethod
@@ -275,7 +276,7 @@ class Board:
 
     def __str__(self) -> str:
         """Draw the board, seen by the player who decides."""
-        from fibsbot.draw.board_text import draw_game  # noqa: PLC0415 - a program may never draw
+        from fibsbot.drawing.board_text import draw_game  # noqa: PLC0415 - a program may never draw
 
         return "\n".join(draw_game(self.state, self.seat, SHORT_NAMES))
 
@@ -285,7 +286,7 @@ class Board:
 
     def _repr_svg_(self) -> str:
         """Return what a notebook shows."""
-        from fibsbot.draw.svg import game_svg  # noqa: PLC0415 - as above
+        from fibsbot.drawing.svg import game_svg  # noqa: PLC0415 - as above
 
         return game_svg(self.state, self.seat, names=SHORT_NAMES)
 

@@ -167,7 +167,7 @@ class AnalysedMatch(Printed):
     def by_kind(self) -> ErrorsByKind:
         """Return the errors by the kind of position: race, holding game, prime and so on; in backgammon.
 
-        The kinds are those of `fibsbot archive` (docs/archive.md). In games with other boards all are "other".
+        The kinds are those of `fibsbot archive` (docs/how-to/archive.md). In games with other boards all are "other".
         """
         found: dict[str, tuple[_Sums, _Sums]] = defaultdict(lambda: (_Sums(), _Sums()))
         analysed = [one for game in self.analysis.games for one in game.decisions]

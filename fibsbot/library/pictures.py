@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from attrs import field, frozen
 
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import game_svg
+from fibsbot.drawing.scene import ViewOptions
+from fibsbot.drawing.svg import game_svg
 from fibsbot.files import replacing
 from fibsbot.library.board import SHORT_NAMES, Board, plays_of
 from fibsbot.position import Play
 
+ENDINGS: Final = (".svg", ".txt")
+"""Endings of the files that `Picture.save` writes."""
+
 
 @frozen
 class Picture:
-    """A picture of a board; a notebook shows it."""
+    """A picture of a board: SVG, or the board as text; a notebook shows the SVG."""
 
     svg: str = field(repr=False)
     """The SVG document."""
+    text: str = field(repr=False)
+    """The board before the play, as `print` shows it."""
 
     def save(self, path: Path | str) -> None:
-        """Write it into a file. Raises OSError."""
-        with replacing(Path(path)) as part:
-            part.write_text(self.svg, encoding="utf-8")
+        """Write it into a file: SVG if the name ends in `.svg`, text if it ends in `.txt`.
+
+        Raises ValueError for another ending, OSError if the file cannot be written.
+        """
+        place = Path(path)
+        if place.suffix not in ENDINGS:
+            raise ValueError(f"expected a file that ends in {' or '.join(ENDINGS)}, got {place.name}")
+        with replacing(place) as part:
+            part.write_text(self.svg if place.suffix == ".svg" else f"{self.text}\n", encoding="utf-8")
+
+    def __str__(self) -> str:
+        """Return the board as text."""
+        return self.text
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -41,4 +57,4 @@ def draw(
     `names` are those of players 0 and 1; `view` has colours and direction. Raises RuleError for an illegal play.
     """
     shown = None if play is None else plays_of(board, [play])[0]
-    return Picture(game_svg(board.state, board.seat, view=view, names=names, play=shown))
+    return Picture(game_svg(board.state, board.seat, view=view, names=names, play=shown), str(board))

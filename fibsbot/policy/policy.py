@@ -346,6 +346,6 @@ class RefusalReason:
     """A reason why a match is not played."""
 
     code: str
-    """Stable, for logs and programs: `length`, `rating_low`, `cool_down`; docs/policy.md lists them all."""
+    """Stable, for logs and programs: `length`, `rating_low`, `cool_down`; docs/reference/policy.md lists them all."""
     sentence: str
     """The sentence for the other player."""

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 
 from attrs import asdict, define, evolve, field, frozen
 
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.formats import FormatError
 from fibsbot.replay.comparison import ComparisonOptions, ComparisonTotals, StrategyComparison, Totals
 from fibsbot.replay.event_text import difference_place_text, difference_text, gap_text, missing_beginning_text

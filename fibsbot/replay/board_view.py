@@ -23,7 +23,7 @@ from fibsbot.rules.laws import FIBS, AutomaticRaise, Laws
 from fibsbot.rules.state import GameState, Seat, Stage
 
 CRAWFORD_OFF: Final = 3
-"""What the token "forced move" holds where the Crawford rule is off (docs/protocol.md, token 50)."""
+"""What the token "forced move" holds where the Crawford rule is off (docs/reference/protocol.md, token 50)."""
 START_POSITION: Final = Position.start()
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from attrs import define
 
 from fibsbot.bot.tracked_match import Difference
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.match import CubeAction
 from fibsbot.notation.play_notation import CANNOT_MOVE, format_play
 from fibsbot.position import Play

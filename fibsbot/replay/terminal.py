@@ -16,9 +16,9 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from fibsbot.draw.board_text import draw_game
-from fibsbot.draw.coloured_board import styled_board
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.board_text import draw_game
+from fibsbot.drawing.coloured_board import styled_board
+from fibsbot.drawing.markup import clean
 from fibsbot.replay import event_text, events
 from fibsbot.replay.keys import Key, KeyReader
 from fibsbot.replay.places import Place

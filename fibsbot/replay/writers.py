@@ -1,6 +1,6 @@
 """Writers, which turn the events of a replay into output: a list of moves, JSON objects, or differing decisions.
 
-docs/replay.md describes the JSON objects.
+docs/how-to/replay.md describes the JSON objects.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from attrs import define, field, frozen
 
 from fibsbot.bot.decisions import xgid_of
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.games.sides_text import format_sides
 from fibsbot.json_lines import json_encoder
 from fibsbot.match import CubeAction, MatchState, Phase

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, TypeAlias
 
-from fibsbot.draw.markup import escape
+from fibsbot.drawing.markup import escape
 
 
 class Html(str):

@@ -13,8 +13,8 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
-from fibsbot.draw.markup import clean
-from fibsbot.draw.themes import stylesheet
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.themes import stylesheet
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
@@ -35,6 +35,7 @@ from fibsbot.report.score_sheet import (
 from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
 from fibsbot.rules.state import Seat
+from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
 from fibsbot.version import __version__
 
@@ -115,7 +116,8 @@ def result_html(transcript: Transcript) -> Html:
     score = f"{a} \N{EN DASH} {b}"
     if transcript.winner is None:
         return join_html(score) if not transcript.length else join_html(f"{score}, not finished")
-    return join_html(score, ", ", player_name(transcript, transcript.winner), " wins")
+    won = predicate(plain_player_name(transcript, transcript.winner), "wins")
+    return join_html(score, ", ", player_name(transcript, transcript.winner), f" {won}")
 
 
 def format_length(transcript: Transcript) -> str:

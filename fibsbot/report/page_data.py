@@ -11,14 +11,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from fibsbot.analysis.model import AnalysedDecision
-from fibsbot.draw.markup import clean
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import CubeAction, MatchState, Owner
 from fibsbot.position import Play
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Chances, CubeValues
+from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
 
 _DESCRIPTION: Final = re.compile(r"<(title|desc)>.*?</\1>", re.DOTALL)
@@ -114,8 +115,8 @@ def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
     words = clean(entry.words, 200)
     if entry.seat is None:
         return f"Gap: {words}"
-    dice = f"{entry.numbers}: " if entry.numbers else ""
-    return f"{plain_player_name(transcript, entry.seat)} {dice}{words}"
+    dice, name = f"{entry.numbers}: " if entry.numbers else "", plain_player_name(transcript, entry.seat)
+    return f"{name} {dice}{predicate(name, words)}"
 
 
 def _verdict(entry: TimelineEntry) -> str:

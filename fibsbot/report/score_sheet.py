@@ -9,13 +9,13 @@ from typing import Final
 from attrs import define, field
 
 from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
-from fibsbot.draw.markup import clean
+from fibsbot.drawing.markup import clean
 from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Ending, GameState, Result, Seat
-from fibsbot.text import plural
+from fibsbot.text import plural, predicate
 from fibsbot.transcript import Game, Transcript
 
 CLASSES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "error", Grade.BLUNDER: "blunder"}
@@ -138,11 +138,12 @@ def _result(transcript: Transcript, game: Game, end: GameState) -> Iterator[Html
         yield "Not seen to its end."
         return
     yield player_name(transcript, game.result.winner)
+    wins = predicate(plain_player_name(transcript, game.result.winner), "wins")
     points = format_points(game.result.points)
     if end.reason and not is_backgammon(end.rules):
-        yield f" wins {points}, having {end.reason}"
+        yield f" {wins} {points}, having {end.reason}"
         return
-    yield f" wins {points}{_ending(game.result, by_points=game.start.laws.point_game)}"
+    yield f" {wins} {points}{_ending(game.result, by_points=game.start.laws.point_game)}"
 
 
 def _ending(result: Result, *, by_points: bool) -> str:

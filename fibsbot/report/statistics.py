@@ -9,15 +9,16 @@ from typing import Final
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
-from fibsbot.draw.axes import Tick
-from fibsbot.draw.markup import clean
-from fibsbot.draw.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
-from fibsbot.draw.themes import ColourRole, Theme
+from fibsbot.drawing.axes import Tick
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
+from fibsbot.drawing.themes import ColourRole, Theme
 from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import Seat
+from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
 
 WORST_SHOWN: Final = 6
@@ -56,7 +57,8 @@ def equity_graph(match: MatchTimeline) -> Html:
         "figcaption",
         "Equity as ",
         player_name(match.analysis.transcript, Seat.A),
-        f" sees it, turn by turn; beyond {GRAPH_LIMIT:g} it is cut off. Circles are doubtful decisions, errors and "
+        f" {predicate(plain_player_name(match.analysis.transcript, Seat.A), 'sees')} it, turn by turn; beyond"
+        f" {GRAPH_LIMIT:g} it is cut off. Circles are doubtful decisions, errors and "
         "blunders, squares are doubles and their answers.",
     )
     return tag("figure", *pictures, caption, class_="graph")
@@ -80,7 +82,8 @@ def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
         cube = entry.kind in {TimelineKind.DOUBLE, TimelineKind.ANSWER}
         if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
             continue
-        text = f"{_turn_label(entry)}: {plain_player_name(match.analysis.transcript, entry.seat)} {entry.words}"
+        name = plain_player_name(match.analysis.transcript, entry.seat)
+        text = f"{_turn_label(entry)}: {name} {predicate(name, entry.words)}"
         if entry.grade:
             text += f" {entry.grade.value} {entry.loss:.3f}"
         yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else ColourRole.CUBE, square=cube)
@@ -258,13 +261,15 @@ def _turn_label(entry: TimelineEntry) -> str:
 
 
 def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+    words = entry.words
     if entry.seat is not None:
         yield player_name(transcript, entry.seat)
+        words = predicate(plain_player_name(transcript, entry.seat), words)
     yield " "
     if entry.numbers:
         yield tag("b", entry.numbers)
         yield " "
-    yield entry.words
+    yield words
     yield tag(
         "em",
         f"{entry.grade.value if entry.grade else ''} {entry.loss:.3f}",

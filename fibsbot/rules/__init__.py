@@ -17,5 +17,5 @@
     errors.py         the errors of illegal plays and actions
     law_words.py      laws as words, in invitations, options and files
 
-The games themselves are in `fibsbot.games`. See docs/rules.md and docs/games.md.
+The games themselves are in `fibsbot.games`. See docs/reference/rules.md and docs/reference/games.md.
 """

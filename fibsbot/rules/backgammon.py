@@ -26,7 +26,7 @@ BACKGAMMON: Final = shared_laws.like_backgammon(
     title="Backgammon",
     text="Backgammon: two sides run in opposite directions, a single checker is hit, and the first to bear off all "
     "15 checkers wins.",
-    source="laws of 1931 and 1970; docs/rules.md",
+    source="laws of 1931 and 1970; docs/reference/rules.md",
     divide=shared_laws.doubles_twice,
     laws=FIBS,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TypeAlias
 
 from attrs import evolve, frozen
@@ -58,15 +58,20 @@ class PartialPlay:
             return False
         return self.ended or not self.part.compulsory or len(self.moves) == len(results[self.board])
 
-    @property
+    @cached_property
     def following(self) -> tuple[NumberMove, ...]:
         """The moves that may come next: those after which a legal play is left."""
         known = _endings(self.rules, self.start, self.part)
-        return tuple(made for made, after in self.next_moves() if after.leads_to_play(known))
+        return tuple(made for made, after in self._next.items() if after.leads_to_play(known))
+
+    @cached_property
+    def _next(self) -> dict[NumberMove, PartialPlay]:
+        """The play with each move that can be made now."""
+        return dict(self.next_moves())
 
     def after(self, made: NumberMove) -> PartialPlay:
         """Return the play with one of the moves of `following`. Raises KeyError for another move."""
-        return dict(self.next_moves())[made]
+        return self._next[made]
 
     def after_all(self, play: Play) -> PartialPlay:
         """Return the play with all moves of a legal play, in its order if they can be made so. Raises ValueError."""
@@ -80,7 +85,7 @@ class PartialPlay:
         last = self.moves[-1].move.target if self.moves and self.part.one_checker else 0
         key = self.board, self.left, last, self.ended
         if key not in known:
-            known[key] = self.whole or any(after.leads_to_play(known) for _, after in self.next_moves())
+            known[key] = self.whole or any(after.leads_to_play(known) for after in self._next.values())
         return known[key]
 
     def next_moves(self) -> list[tuple[NumberMove, PartialPlay]]:

@@ -28,7 +28,6 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
     The turn does not matter here: a `board:` line has this for both players at any time.
     """
     laws = state.laws
-    dead = bool(state.length) and state.scores[seat] + state.cube >= state.length
     refusal = None
     if not laws.cube:
         refusal = CubeRefusal.NO_CUBE
@@ -38,11 +37,16 @@ def refusal_to_double(state: GameState, seat: Seat) -> CubeRefusal | None:
         refusal = CubeRefusal.NOT_OWNER
     elif state.rolls_again:
         refusal = CubeRefusal.ALREADY_ROLLED
-    elif dead and not laws.dead_cube:
+    elif not laws.dead_cube and is_cube_dead(state, seat):
         refusal = CubeRefusal.DEAD_CUBE
     elif is_beyond(laws.cube_limit, 2 * state.cube):
         refusal = CubeRefusal.LIMIT
     return refusal
+
+
+def is_cube_dead(state: GameState, seat: Seat) -> bool:
+    """Return whether a single game at the present cube wins a player the match, so that a double could win no more."""
+    return bool(state.length) and state.scores[seat] + state.cube >= state.length
 
 
 def refusal_to_redouble(state: GameState) -> CubeRefusal | None:

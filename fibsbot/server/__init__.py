@@ -34,5 +34,5 @@ Commands:
     info.py              help, settings, statistics
 
 The package `texts` has the texts for people, and `fibsbot/chouette` what happens at tables with more than two seats.
-docs/server.md says what the server does.
+docs/reference/server.md says what the server does.
 """

@@ -15,7 +15,7 @@ from fibs_protocol.grammar import write, write_telnet
 from fibs_protocol.messages import Message
 from fibs_protocol.table_state import TableState
 from fibs_protocol.words import YOU, Toggle
-from fibsbot.draw.board_text import draw_game
+from fibsbot.drawing.board_text import draw_game
 from fibsbot.rules.state import Seat
 from fibsbot.server.users import ServerMatch, User
 from fibsbot.server.world import ClearScreen, World

@@ -39,7 +39,8 @@ NAMINGS: Final = {Naming.DOUBLE: TableNaming.DOUBLE, Naming.POINT: TableNaming.P
 def start_game(world: World, match: ServerMatch, *, resumed: bool = False) -> None:
     """Start a game: each player rolls one die until they differ, unless the winner of the last game begins.
 
-    In backgammon the first move is announced with a board and without a request to move (docs/protocol.md, pitfall 8).
+    In backgammon the first move is announced with a board and without a request to move (docs/reference/protocol.md,
+    pitfall 8).
     `resumed` means that a resumed match goes on with this game: then programs ask for the board themselves.
     """
     update_laws(match)

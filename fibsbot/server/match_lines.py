@@ -1,7 +1,7 @@
 """MatchLines: what clients see of a match: backgammon in the lines of FIBS, other games in lines of their own.
 
 The course of a game is the same for both (game_flow.py). What differs is which boards, numbers of points and messages a
-client gets, and when it gets boards (docs/protocol.md, "Other games").
+client gets, and when it gets boards (docs/reference/protocol.md, "Other games").
 
 Specification: "Move", "Player's Turn".
 """
@@ -27,7 +27,7 @@ from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.table_lines import MOST_SHOWN, moves_to_fibs, play_of_moves, table_state
 
 CRAWFORD_OFF: Final = 3
-"""The token "forced move" in a match without the Crawford rule (docs/protocol.md, token 50)."""
+"""The token "forced move" in a match without the Crawford rule (docs/reference/protocol.md, token 50)."""
 FIBS_BAR_NUMBERS: Final = {1: 0, -1: BAR}
 """The server's number for the bar of a player who moves in this direction."""
 
@@ -102,7 +102,7 @@ class BackgammonLines(MatchLines):
         can_move: int,
         requested: bool,
     ) -> m.Board:
-        """Return the board from a seat's side (docs/protocol.md).
+        """Return the board from a seat's side (docs/reference/protocol.md).
 
         While a double waits, it is the answering player's turn and neither may double; `was_doubled` is only set on a
         board that the doubled player has requested.

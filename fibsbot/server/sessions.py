@@ -26,7 +26,7 @@ _DEPARTURES: Final = {
 def log_in(  # noqa: PLR0913 - all that is known about a login
     world: World, account: Account, mode: ClientMode, host: str, client: str | None = None, *, new: bool = False
 ) -> User:
-    """Log in a user whose password was verified; close an older connection (docs/protocol.md, pitfall 4)."""
+    """Log in a user whose password was verified; close an older connection (docs/reference/protocol.md, pitfall 4)."""
     now = world.now()
     old = world.users.get(account.name)
     if old is not None:

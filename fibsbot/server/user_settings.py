@@ -1,4 +1,4 @@
-"""A user's toggles and variables (specification: "Toggle", "Set"; docs/protocol.md, pitfall 7)."""
+"""A user's toggles and variables (specification: "Toggle", "Set"; docs/reference/protocol.md, pitfall 7)."""
 
 from __future__ import annotations
 

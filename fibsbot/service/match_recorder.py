@@ -1,6 +1,6 @@
 """Records an account's matches for the store as they are played: both players' rolls, plays and cube actions.
 
-Messages and commands go to the transcriber that replays use too; its events become records (docs/records.md).
+Messages and commands go to the transcriber that replays use too; its events become records (docs/reference/records.md).
 """
 
 from __future__ import annotations

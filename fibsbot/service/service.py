@@ -10,7 +10,6 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -82,10 +81,6 @@ LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take after an order to quit."""
 MAX_LISTED: Final = 3
 """Maximum number of accounts that the status line lists one by one."""
-
-
-_WEB_PACKAGES: Final = ("aiohttp", "prometheus_client")
-"""What the web server needs, which is an extra."""
 
 
 class ServiceError(Exception):
@@ -371,14 +366,8 @@ class Service:
 
 
 def check_addresses(settings: ServiceSettings) -> None:
-    """Raise ServiceError if another process has the control socket or the web server's port, or that is missing."""
+    """Raise ServiceError if another process has the control socket or the web server's port."""
     check_not_running(settings)
-    if settings.web_port is not None:
-        missing = next((name for name in _WEB_PACKAGES if find_spec(name) is None), None)
-        if missing:
-            raise UnusableSettingError(
-                f"service.web_port: expected the package {missing} (pip install 'fibsbot[web]'), got none"
-            )
     if settings.web_port:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -44,7 +44,7 @@ class ServiceSettings:
     )
     web_port: int | None = setting(
         None,
-        "Port on 127.0.0.1 for /metrics and /healthz; 0 takes a free one. Needs the extra `web`.",
+        "Port on 127.0.0.1 for /metrics and /healthz; 0 takes a free one.",
         minimum=0,
         maximum=65_535,
         example=9464,

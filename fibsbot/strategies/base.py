@@ -41,7 +41,9 @@ __all__ = [
     "RejectsRolls",
     "RollEvaluator",
     "Strategy",
+    "after_rejecting",
     "close_in_time",
+    "equity_of_rejecting",
     "gains_by_rejecting",
     "plays_game",
     "reversed_chances",
@@ -347,13 +349,23 @@ def gains_by_rejecting(state: MatchState, values_of_rolls: Callable[[MatchState]
     if (high, low) not in ROLLS:
         return False
     kept = values_of_rolls(state)[ROLLS.index((high, low))]
-    raised = evolve(state, cube=2 * state.cube, may_reject=False)
-    again = sum(ways * value for ways, value in zip(ROLL_WAYS, values_of_rolls(raised), strict=True)) / sum(ROLL_WAYS)
-    scales = _scale(state), _scale(raised)
+    values = values_of_rolls(after_rejecting(state))
+    again = sum(ways * value for ways, value in zip(ROLL_WAYS, values, strict=True)) / sum(ROLL_WAYS)
+    return equity_of_rejecting(state, again) > kept
+
+
+def after_rejecting(state: MatchState) -> MatchState:
+    """Return a decision about a first roll with the cube of the next roll, which has to be played."""
+    return evolve(state, cube=2 * state.cube, may_reject=False)
+
+
+def equity_of_rejecting(state: MatchState, again: float) -> float:
+    """Return what it is worth to reject a roll, at the present cube; `again` is the equity after it, at the new one."""
+    scales = _scale(state), _scale(after_rejecting(state))
     if None in scales or not state.length:
-        return 2 * again > kept
+        return 2 * again
     (middle, half), (raised_middle, raised_half) = (scale or (0.0, 1.0) for scale in scales)
-    return raised_middle + raised_half * again > middle + half * kept
+    return (raised_middle + raised_half * again - middle) / half
 
 
 def _scale(state: MatchState) -> tuple[float, float] | None:

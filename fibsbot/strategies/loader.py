@@ -203,7 +203,7 @@ def load(name: str, **options: Any) -> Strategy:
             f"strategy {name!r} ({installed.source}) cannot be made: {describe_error(error)}"
         ) from error
     if not isinstance(strategy, Strategy):
-        missing = ", ".join(sorted(_interface_names() - set(dir(strategy))))
+        missing = ", ".join(sorted(interface_names() - set(dir(strategy))))
         raise StrategyError(f"strategy {name!r} ({installed.source}) is no Strategy: it lacks {missing}")
     own_name: object = strategy.name
     if not isinstance(own_name, str):
@@ -256,7 +256,7 @@ def _faults(strategy: Strategy, games: Iterable[str], deadline: float) -> Iterat
     worker = StrategyWorker("check", instance=strategy)
     try:
         for name, question in itertools.chain(_questions(), of_games):
-            outcome = _ask_in_time(worker, question, deadline)
+            outcome, _ = ask_in_time(worker, question, deadline)
             if outcome is None:
                 yield f"{name}: gave no answer within {deadline:g} s"
                 return
@@ -266,18 +266,21 @@ def _faults(strategy: Strategy, games: Iterable[str], deadline: float) -> Iterat
         worker.close()
 
 
-def _ask_in_time(worker: StrategyWorker, question: Question, deadline: float) -> StrategyOutcome | None:
-    """Return the outcome of a question, None if there is none in time; an engine that is starting is asked again."""
-    outcomes: SimpleQueue[StrategyOutcome] = SimpleQueue()
+def ask_in_time(worker: StrategyWorker, question: Question, deadline: float) -> tuple[StrategyOutcome | None, float]:
+    """Return the outcome of a question and its seconds, None if there is none in time.
+
+    An engine that is starting is asked again.
+    """
+    outcomes: SimpleQueue[tuple[StrategyOutcome, float]] = SimpleQueue()
     until = time.monotonic() + deadline
     while True:
-        worker.ask(question, lambda outcome, _: outcomes.put(outcome))
+        worker.ask(question, lambda *answered: outcomes.put(answered))
         try:
-            outcome = outcomes.get(timeout=max(until - time.monotonic(), 0.0))
+            outcome, seconds = outcomes.get(timeout=max(until - time.monotonic(), 0.0))
         except Empty:
-            return None
+            return None, deadline
         if not (isinstance(outcome, StrategyFailedError) and isinstance(outcome.__cause__, NotReadyError)):
-            return outcome
+            return outcome, seconds
 
 
 _RACE: Final = Position((0, 2, 2, 3, 3, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -2, -2, -3, -3, -3, -2, 0))
@@ -310,7 +313,8 @@ def _questions() -> Iterator[tuple[str, Question]]:
         yield f"accept_invitation from {opponent.name}", InvitationQuestion(opponent, 5)
 
 
-def _interface_names() -> set[str]:
+def interface_names() -> set[str]:
+    """Return the names that a strategy must have."""
     return {name for name in (*vars(Strategy), *Strategy.__annotations__) if not name.startswith("_")}
 
 

@@ -7,8 +7,8 @@ learning.py         what only a table against a bot offers: hints, tutor, steps 
 hints.py            the values of choices, before a decision stands
 set_up.py           positions to play from
 match_report.py     the report of a match, while it is made
-page_server.py      the pages in browsers: states as events, and inputs
+page_server.py      the pages in browsers: states and their changes as events, and inputs
 page_state.py       what a page shows
 assets/             the page: table.js has the connection, board.js the board, panel.js what is beside it,
-                    learning.js the lessons, set_up.js the dialog for positions
+                    learning.js the lessons, set_up.js the dialog for positions, dialogs.js those that ask
 """

@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import web
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from fibsbot.bot.settings import Timings
 from fibsbot.client.settings import ServerSettings
 from fibsbot.policy import is_player_name
 from fibsbot.service.settings import HOST
-from fibsbot.table.page_server import HEADERS, PageServer, TablePage, asked_of, asset
+from fibsbot.table.connection_limits import ConnectionLimits, OpenConnections
+from fibsbot.table.page_server import HEADERS, Handler, PageServer, TablePage, asked_of, asset
 from fibsbot.table.server_host import ServerHost, ServerLogin
 from fibsbot.table.server_session import person_settings
 
@@ -34,7 +35,7 @@ _log = structlog.get_logger(__name__)
 
 @frozen
 class WebLimits:
-    """Bounds for the browsers of one address, which telnet users have, too (docs/server.md), and for all."""
+    """Bounds for the browsers of one address, which telnet users have, too (docs/reference/server.md), and for all."""
 
     tables: int = 500
     """Tables at a time."""
@@ -54,6 +55,7 @@ class WebLimits:
     """Seconds that a login may take."""
     addresses: int = 10_000
     """Addresses that are remembered; the one that was heard of longest ago is forgotten first."""
+    connections: ConnectionLimits = field(factory=ConnectionLimits)
 
 
 @define
@@ -86,6 +88,8 @@ class GuestPages(PageServer):
         """By token."""
         self._allowances: dict[str, _Allowance] = {}
         self._sweeping: asyncio.Task[None] | None = None
+        self._connections = OpenConnections(self.limits.connections)
+        self._listener: asyncio.Server | None = None
         self._opening = 0
         """Logins that are under way."""
         self.app.router.add_get("/", self._form)
@@ -102,8 +106,15 @@ class GuestPages(PageServer):
         await super().start()
         self._sweeping = asyncio.create_task(self._sweep())
 
+    async def _listen(self, port: int) -> None:
+        entrance = self._connections.listener(cast("web.Server", self._runner.server))
+        self._listener = await asyncio.get_running_loop().create_server(entrance, self.host, port)
+        self.port = self._listener.sockets[0].getsockname()[1]
+
     async def close(self) -> None:
         """Log everybody out and stop."""
+        if self._listener is not None:
+            self._listener.close()
         if self._sweeping is not None:
             self._sweeping.cancel()
         await asyncio.gather(*(self._end(table) for table in list(self._tables.values())))
@@ -129,6 +140,11 @@ class GuestPages(PageServer):
         if allowance.requests < 0:
             allowance.requests = 0.0
             raise web.HTTPTooManyRequests(text="too many requests from this address\n", headers={"Retry-After": "1"})
+
+    async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request; meanwhile its connection is not idle."""
+        with self._connections.answering(request.transport):
+            return await super().answer(request, handler)
 
     def _allowance(self, request: web.Request) -> _Allowance:
         """Return what the address of a request may do."""
@@ -197,9 +213,10 @@ class GuestPages(PageServer):
     # -- the way out ----------------------------------------------------------------------------------------------
 
     async def _sweep(self) -> None:
-        """Log out whoever has closed the page."""
+        """Log out whoever has closed the page, and close idle connections."""
         while True:
-            await asyncio.sleep(min(SWEEP, self.limits.absence / 2))
+            await asyncio.sleep(min(SWEEP, self.limits.absence / 2, self.limits.connections.idle / 2))
+            self._connections.close_idle()
             now = time.monotonic()
             for table in list(self._tables.values()):
                 if table.page.watched:

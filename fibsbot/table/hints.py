@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade, loss_against
@@ -16,10 +16,18 @@ from fibsbot.rules.laws import Level
 from fibsbot.rules.permissions import refusal_to_double
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Seat
-from fibsbot.strategies.base import Chances, DetailedEvaluator, Evaluator, PlayValue, PositionEvaluator
+from fibsbot.strategies.base import (
+    Chances,
+    DetailedEvaluator,
+    Evaluator,
+    PlayValue,
+    PositionEvaluator,
+    after_rejecting,
+    equity_of_rejecting,
+)
 from fibsbot.strategies.questions import first_decisions
 from fibsbot.table.model import Action
-from fibsbot.transcript import Answer, Decision, Entry, Named, Step
+from fibsbot.transcript import Answer, Decision, Entry, Named, RejectedRoll, Step
 
 BLUNDER: Final = GRADE_THRESHOLDS[Grade.BLUNDER]
 """The loss from which on the tutor speaks: what reports call a blunder."""
@@ -76,6 +84,7 @@ class Judgement:
         return f"{made} costs {self.loss:.3f}: think again, or play it."
 
 
+REJECTION: Final = "reject the roll"
 _IN_WORDS: Final = {
     "roll": "No double",
     "double": "The double",
@@ -84,6 +93,7 @@ _IN_WORDS: Final = {
     "beaver": "The beaver",
     "accept": "To accept",
     "reject": "To reject",
+    REJECTION: "To reject the roll",
 }
 """Decisions as the tutor names them; plays are named by their notation."""
 
@@ -108,7 +118,8 @@ class Adviser:
         if state is None:
             return None
         if state.phase is Phase.MOVE:
-            return self._hint_for_play(game, state, seat)
+            hint, gain = self._hint_for_play(game, _kept(state), seat), self._gain_by_rejecting(state)
+            return hint if gain is None else _with_rejection(hint, gain)
         if state.phase is Phase.ROLL and refusal_to_double(game, seat):
             return self._hint_to_roll(state)
         worth = self._analyser.alternatives(state, game, seat)
@@ -146,21 +157,48 @@ class Adviser:
         )
         return Hint(tuple(found), best.plies)
 
+    def _gain_by_rejecting(self, state: MatchState) -> float | None:
+        """Return what rejecting the roll is worth more than playing it; None where that is not allowed."""
+        if not state.may_reject:
+            return None
+        rolls, kept = self._analyser.rolls, _kept(state)
+        return equity_of_rejecting(kept, rolls.mean(after_rejecting(state))) - rolls.best(kept)
+
     def _hint_to_roll(self, state: MatchState) -> Hint:
         if isinstance(self._evaluator, PositionEvaluator):
             value = self._evaluator.value_position(state)
             return Hint((Choice(CubeAction.ROLL.value, value.equity, 0.0),), value.plies, value.chances)
         return Hint((Choice(CubeAction.ROLL.value, self._evaluator.value(state), 0.0),))
 
-    def judge(self, game: GameState, seat: Seat, answer: Answer) -> Judgement | None:
+    def judge(self, game: GameState, seat: Seat, answer: Answer | RejectedRoll) -> Judgement | None:
         """Return what a decision costs, as a report would; None if there is nothing to decide."""
         state = MatchState.of(game, seat)
         if state is None:
             return None
-        decision = _decision(game, state, seat, answer)
+        gain = self._gain_by_rejecting(state)
+        if isinstance(answer, RejectedRoll):
+            best = self._hint_for_play(game, _kept(state), seat).choices[0]
+            return Judgement(REJECTION, max(-(gain or 0.0), 0.0), best.text, best.play)
+        decision = _decision(game, _kept(state), seat, answer)
         analysed = self._analyser.analyse(decision)
+        if gain is not None and gain > 0:
+            return Judgement(decision.text, analysed.loss + gain, REJECTION)
         play = analysed.options[0].play if analysed.options else None
         return Judgement(decision.text, analysed.loss, analysed.best, play)
+
+
+def _kept(state: MatchState) -> MatchState:
+    """Return a decision about a play, of a roll that is not rejected."""
+    return evolve(state, may_reject=False) if state.may_reject else state
+
+
+def _with_rejection(hint: Hint, gain: float) -> Hint:
+    """Return a hint about a roll that may be rejected as well, which is worth more than the best play by `gain`."""
+    best = hint.choices[0]
+    behind = max(gain, 0.0)
+    plays = [evolve(choice, loss=choice.loss + behind) for choice in hint.choices[: CHOICES_SHOWN - 1]]
+    rejected = Choice(REJECTION, best.equity + gain, max(-gain, 0.0))
+    return evolve(hint, choices=tuple(sorted([*plays, rejected], key=lambda choice: choice.loss)))
 
 
 def _decision(game: GameState, state: MatchState, seat: Seat, answer: Answer) -> Decision:
@@ -179,17 +217,19 @@ _CUBE_ACTIONS: Final = {
 
 def answer_to_judge(
     game: GameState, seat: Seat, action: Action, numbers: Sequence[int], play: Play | None
-) -> Answer | None:
+) -> Answer | RejectedRoll | None:
     """Return the decision that an action stands for, if an evaluator can judge it; None for all others.
 
     `play` is the play that is being made. A roll is judged where a double is allowed.
     """
-    answer: Answer | None = None
+    answer: Answer | RejectedRoll | None = None
     match tuple(numbers):
         case () if action is Action.DONE:
             answer = play
         case () if action in _CUBE_ACTIONS and not (action is Action.ROLL and refusal_to_double(game, seat)):
             answer = _CUBE_ACTIONS[action]
+        case () if action is Action.REJECT_ROLL:
+            answer = RejectedRoll(seat=seat, dice=game.dice or ())
         case () if action in {Action.ACCEPT, Action.REJECT}:
             answer = action is Action.ACCEPT
         case (number,) if action is Action.NAME and number in choices(game):

@@ -25,7 +25,7 @@ from fibsbot.table.hints import BLUNDER, Adviser, Hint, Judgement, answer_to_jud
 from fibsbot.table.model import IN_PLAY, Action
 from fibsbot.table.set_up import SetUp, SetUpError, read_position
 from fibsbot.text import describe_error
-from fibsbot.transcript import Answer
+from fibsbot.transcript import Answer, RejectedRoll
 
 if TYPE_CHECKING:
     from fibsbot.table.match_report import MatchReport
@@ -337,7 +337,7 @@ class Learning:
         if hint is not None and self._table.match.state is state:
             self._hint = (state, hint)
 
-    async def _judge(self, action: Action, numbers: tuple[int, ...], answer: Answer) -> None:
+    async def _judge(self, action: Action, numbers: tuple[int, ...], answer: Answer | RejectedRoll) -> None:
         state = self._table.match.state
         judgement = await self._in_thread(lambda adviser: adviser.judge(state, PERSON, answer))
         if self._table.match.state is not state:

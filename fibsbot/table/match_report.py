@@ -9,7 +9,7 @@ from typing import Final
 
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries
 from fibsbot.analysis.model import MatchAnalysis
-from fibsbot.draw.markup import escape
+from fibsbot.drawing.markup import escape
 from fibsbot.report.page import match_title, report_page, report_policy
 from fibsbot.strategies.loader import StrategyError
 from fibsbot.table.bot_match import BotMatch

@@ -22,9 +22,15 @@ from fibsbot.rules.game import choices
 from fibsbot.rules.game_plays import greedy_play, most_moves, only_play
 from fibsbot.rules.laws import Level
 from fibsbot.rules.partial_plays import NumberMove, PartialPlay
-from fibsbot.rules.permissions import match_winner, may_reject_roll, refusal_to_double, refusal_to_redouble
+from fibsbot.rules.permissions import (
+    is_cube_dead,
+    match_winner,
+    may_reject_roll,
+    refusal_to_double,
+    refusal_to_redouble,
+)
 from fibsbot.rules.state import GameState, Seat, Stage
-from fibsbot.text import plural
+from fibsbot.text import plural, predicate
 
 
 class Action(enum.Enum):
@@ -58,7 +64,7 @@ class Preference(enum.Enum):
     """What a person may leave to the table; switched by `TableModel.prefer`."""
 
     ROLL = "roll"
-    """Roll where no double is possible or wanted."""
+    """Roll where no double may be offered, or none could win more."""
     FORCED = "forced"
     """Make a play that is the only legal one, and end a turn without any."""
     GREEDY = "greedy"
@@ -248,7 +254,8 @@ class TableModel(ABC):
     def note(self, seat: Seat, text: str, dice: str = "") -> None:
         """Note in the score sheet what a player has done."""
         self.sheet.append(SheetEntry(seat, text, dice))
-        self.last = f"{self.names[seat]} {dice}: {text}" if dice else f"{self.names[seat]} {text}"
+        name = self.names[seat]
+        self.last = f"{name} {dice}: {text}" if dice else f"{name} {predicate(name, text)}"
 
     def note_play(self, seat: Seat, play: Play) -> None:
         """Note the play that a player makes now. Raises RuleError if it does not belong to the game that is shown."""
@@ -355,7 +362,8 @@ class TableModel(ABC):
         if self.waiting or state.decides is not self.seat or state.resignation:
             return
         if state.stage is Stage.ROLL:
-            if Preference.ROLL in self.preferences:
+            may_double = Action.DOUBLE in self.actions and not is_cube_dead(state, self.seat)
+            if Preference.ROLL in self.preferences and not may_double:
                 self.carry_out(Action.ROLL)
         elif state.stage is Stage.MOVE and not may_reject_roll(state):
             play = self._forced_play() if Preference.FORCED in self.preferences else None

@@ -1,5 +1,7 @@
 """The tables in browsers: a page for each person, the states of the match as server-sent events, and inputs.
 
+The first event has the whole state; each further one is named `changes` and has what has changed since the one before,
+as a JSON Merge Patch (RFC 7396).
 The address of a page has a random token, so that no other user of the machine and no other page can play.
 """
 
@@ -8,19 +10,19 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
 from aiohttp import web
 
-from fibsbot.draw.themes import stylesheet
+from fibsbot.drawing.themes import stylesheet
 from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
 from fibsbot.service.settings import HOST
 from fibsbot.table.hosts import Document, TableHost
 from fibsbot.table.model import Action, Preference
-from fibsbot.table.page_state import PageView, page_state
+from fibsbot.table.page_state import PageView, merge_patch, page_state
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -40,6 +42,7 @@ PATIENCE: Final = 20.0
 RETRY_MILLISECONDS: Final = 1000
 """Milliseconds after which a browser tries again when the connection is lost."""
 USUAL_PORT: Final = 8375
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _KINDS: Final = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 
 _log = structlog.get_logger(__name__)
@@ -76,8 +79,8 @@ class TablePage:
         self.version = 0
         """Number of the newest state."""
         self._wakers: set[asyncio.Event] = set()
-        self._drawn: dict[PageView, tuple[int, str]] = {}
-        """The newest state that was drawn for each view, and its version."""
+        self._drawn: dict[PageView, dict[str, Any]] = {}
+        """The newest state that was drawn for each view."""
         self._closing = False
         host.listen(self._note_change)
 
@@ -99,15 +102,14 @@ class TablePage:
 
     # -- responses ----------------------------------------------------------------------------------------------
 
-    def state_text(self, view: PageView) -> str:
-        """Return the state as JSON in one line, drawn once for all who see it alike."""
+    def state(self, view: PageView) -> dict[str, Any]:
+        """Return the state in JSON types, drawn once for all who see it alike."""
         drawn = self._drawn.get(view)
-        if drawn is None or drawn[0] != self.version:
+        if drawn is None or drawn["version"] != self.version:
             model = self.host.model
             match = {} if model is None else page_state(model, view)
-            state = {"version": self.version, **match, **self.host.parts}
-            drawn = self._drawn[view] = (self.version, json.dumps(state))
-        return drawn[1]
+            drawn = self._drawn[view] = {"version": self.version, **match, **self.host.parts}
+        return drawn
 
     async def get(self, request: web.Request) -> web.StreamResponse:
         """Respond with the page, a file of it, the state, or the states from now on."""
@@ -115,14 +117,12 @@ class TablePage:
         if address == "events":
             return await self._events(request)
         if address == "state":
-            text, kind = self.state_text(PageView.of(request.query)), "application/json"
-        elif address in _ASSETS:
+            return web.json_response(self.state(PageView.of(request.query)), headers=HEADERS)
+        if address in _ASSETS:
             return asset(address)
-        elif document := self.host.document(address):
+        if document := self.host.document(address):
             return _document_response(document)
-        else:
-            raise web.HTTPNotFound
-        return web.Response(text=text, content_type=kind, headers=HEADERS)
+        raise web.HTTPNotFound
 
     async def post(self, request: web.Request) -> web.StreamResponse:
         """Do what the person asks, and respond whether it could be done; the state comes as an event."""
@@ -159,10 +159,11 @@ class TablePage:
             self._wakers.discard(waker)
 
     async def _watch(self, request: web.Request, waker: asyncio.Event) -> web.StreamResponse:
-        """Send every state that is newer than what the browser has, as long as it is connected."""
+        """Send what is newer than what the browser has, as long as it is connected."""
         response = web.StreamResponse(headers={**HEADERS, "Content-Type": "text/event-stream; charset=utf-8"})
         view = PageView.of(request.query)
         known = request.headers.get("Last-Event-ID", "")
+        sent: dict[str, Any] | None = None
         text = f"retry: {RETRY_MILLISECONDS}\n\n"
         try:
             async with asyncio.timeout(PATIENCE):
@@ -170,8 +171,11 @@ class TablePage:
             while not self._closing and request.transport and not request.transport.is_closing():
                 waker.clear()
                 if known != str(self.version):
-                    known = str(self.version)
-                    text += f"id: {known}\ndata: {self.state_text(view)}\n\n"
+                    known, state = str(self.version), self.state(view)
+                    event = "" if sent is None else "event: changes\n"
+                    changes = state if sent is None else merge_patch(sent, state)
+                    text += f"id: {known}\n{event}data: {json.dumps(changes)}\n\n"
+                    sent = state
                 async with asyncio.timeout(PATIENCE):
                     await response.write(text.encode())
                 text = ""
@@ -199,7 +203,10 @@ def _document_response(document: Document) -> web.Response:
 async def asked_of(request: web.Request) -> dict[str, Any]:
     """Return the JSON object that a request has. Raises HTTPBadRequest if it has none."""
     try:
-        asked = json.loads(await request.text())
+        async with asyncio.timeout(PATIENCE):
+            asked = json.loads(await request.text())
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text=f"expected the whole request within {PATIENCE:g} seconds\n") from None
     except (ValueError, RecursionError):
         asked = None
     if not isinstance(asked, dict):
@@ -245,13 +252,17 @@ class PageServer:
         ports = [self.port] if self.port else [USUAL_PORT, 0]
         for port in ports:
             try:
-                await web.TCPSite(self._runner, self.host, port).start()
+                await self._listen(port)
             except OSError:
                 if port == ports[-1]:
                     await self._runner.cleanup()
                     raise
             else:
                 break
+
+    async def _listen(self, port: int) -> None:
+        """Take connections at a port. Raises OSError if it is in use."""
+        await web.TCPSite(self._runner, self.host, port).start()
         self.port = self._runner.addresses[0][1]
 
     async def close(self) -> None:
@@ -265,10 +276,13 @@ class PageServer:
         refuse_foreign_requests(request, embedded=request.method == "POST")
 
     @web.middleware
-    async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        return await self.answer(request, handler)
+
+    async def answer(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer a request, unless it is refused."""
         self.refuse(request)
-        response: web.StreamResponse = await handler(request)
-        return response
+        return await handler(request)
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
         page = self.pages.get(request.match_info["token"])

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from attrs import frozen
 
-from fibsbot.draw.layout import POINT, Layout
-from fibsbot.draw.scene import ViewOptions
-from fibsbot.draw.svg import game_svg, layout_of
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.layout import POINT, Layout
+from fibsbot.drawing.scene import ViewOptions
+from fibsbot.drawing.svg import game_svg, layout_of
+from fibsbot.drawing.themes import Theme
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.rules.game import resign
 from fibsbot.rules.laws import REDOUBLE_NAMES, Level
@@ -86,6 +86,16 @@ def page_state(model: TableModel, view: PageView) -> dict[str, Any]:
         "dice": _dice(state, layout),
         "cube": [layout.cube - layout.proportions.tray / 2, layout.middle - 30, layout.proportions.tray, 60],
     }
+
+
+def merge_patch(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return what turns one state into another as a JSON Merge Patch (RFC 7396): what is None there is left out."""
+    patch: dict[Any, Any] = dict.fromkeys(before.keys() - after.keys())
+    for key, value in after.items():
+        old = before.get(key)
+        if value != old:
+            patch[key] = merge_patch(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return patch
 
 
 def _opponents_play(model: TableModel) -> Step | None:

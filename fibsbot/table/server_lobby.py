@@ -340,23 +340,22 @@ class ServerLobby:
         """Everybody who is there, the person as well."""
         return [] if self.players is None else [PlayerLine.of(info) for info in self.players.users.values()]
 
-    def as_dict(self, after: int = 0) -> dict[str, Any]:
-        """Return everything in JSON types; of the lines those after a number."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything in JSON types: players by name, lines by number."""
         return {
             "user": self.user,
             "ready": self.ready,
             "away": self.away,
-            "players": [_as_dict(line) for line in self.player_lines],
+            "players": {line.name: _as_dict(line) for line in self.player_lines},
             "invitations": [asdict(invitation) for invitation in self.invitations.values()],
             "invited": self.invited,
             "saved": [asdict(saved) for saved in self.saved.values()],
             "gagged": sorted(self.gagged),
             "blinded": sorted(self.blinded),
-            "lines": [
-                {"number": line.number, "kind": line.kind.value, "name": line.name, "text": line.text, "own": line.own}
+            "lines": {
+                line.number: {"kind": line.kind.value, "name": line.name, "text": line.text, "own": line.own}
                 for line in self.lines
-                if line.number > after
-            ],
+            },
         }
 
 

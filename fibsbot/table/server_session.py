@@ -51,6 +51,8 @@ TOGGLES: Final[Mapping[Toggle, bool]] = {
     Toggle.DOUBLE: True,
 }
 """What the table needs to show a match. They are not saved, so that other clients of the person find their own."""
+CLIENT: Final = "fibs_table"
+"""The program's name at the login: without `bot`, by which bots know each other and refuse to play."""
 LOGIN_WAITS: Final = frozenset({Awaited.PROMPT, Awaited.TOGGLES, Awaited.LOGIN_DONE})
 MAX_GIVEN: Final = 20
 """Commands of the person that wait to be sent at most; faces wait for none."""
@@ -88,7 +90,7 @@ class PersonSettings(AgentSettings):
 def person_settings(name: str, password: str, timings: Timings | None = None) -> PersonSettings:
     """Return the settings of a person with an account."""
     waits = timings or Timings(pause=0.0)
-    return PersonSettings(name, password, client="fibsbot_table", policy=_ANY_POLICY, timings=waits)
+    return PersonSettings(name, password, client=CLIENT, policy=_ANY_POLICY, timings=waits)
 
 
 @frozen

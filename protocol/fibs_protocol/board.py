@@ -1,4 +1,4 @@
-"""BoardState: the 53 tokens of a `board:` line, read and written (docs/protocol.md; specification: "Board State")."""
+"""BoardState: the 53 tokens of a `board:` line, read and written (docs/reference/protocol.md)."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class BoardState:
     opponent_dice: Dice
     cube: int
     may_double: bool
-    """True even in the Crawford game and when the cube is dead: see docs/protocol.md, pitfall 13."""
+    """True even in the Crawford game and when the cube is dead: see docs/reference/protocol.md, pitfall 13."""
     opponent_may_double: bool
     was_doubled: bool
     """True only on a board that was requested while the opponent's double is pending."""

@@ -1,10 +1,10 @@
 """The state table of a connection: the messages and commands allowed in each state, and the next state.
 
-`TABLE[role][state][trigger]` is the next state. The client's part is complete: a command that is not in it is not
-sent. The server's part contains only what changes the state: most messages of a server do not, and a message that is
-not in the table leaves the state unchanged, because lines get lost, are duplicated or come unexpectedly
-(docs/protocol.md, pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state from every
-state of a match.
+`TABLE[role][state][trigger]` is the next state. The client's part is complete: a command that is not in it is not sent.
+The server's part contains only what changes the state: most messages of a server do not, and a message that is not in
+the table leaves the state unchanged, because lines get lost, are duplicated or come unexpectedly
+(docs/reference/protocol.md, pitfalls 5, 9, 10). For the same reason every message of a game leads to the same state
+from every state of a match.
 
 This module depends on the kinds of messages and commands only.
 """
@@ -104,8 +104,8 @@ class Trigger:
 PENDING: Final = frozenset({State.I_DOUBLED, State.THEY_DOUBLED, State.I_RESIGNED, State.THEY_RESIGNED})
 """The states in which an offer waits for its answer.
 
-Boards are no help here: a pending double flips their turn (docs/protocol.md, token 32), and they do not show a pending
-resignation.
+Boards are no help here: a pending double flips their turn (docs/reference/protocol.md, token 32), and they do not show
+a pending resignation.
 """
 IN_GAME: Final[frozenset[State]] = PENDING | {
     State.UNCLEAR,

@@ -1,4 +1,4 @@
-"""TableState: the tokens of a `table:` line, read and written (docs/protocol.md, "The `table:` line").
+"""TableState: the tokens of a `table:` line, read and written (docs/reference/protocol.md, "The `table:` line").
 
 FIBS plays backgammon only. The `table:` line is to any other tables game what the `board:` line is to backgammon.
 """

@@ -1,4 +1,4 @@
-"""docs/analysis.md agrees with the program."""
+"""docs/reference/analysis.md agrees with the program."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fibsbot.cli.stats import stats
 from fibsbot.match import ROLL_WAYS
 from tests.formats.simulated_matches import simulate
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "analysis.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "reference" / "analysis.md").read_text("utf-8")
 
 
 def test_every_option_of_stats_is_documented() -> None:

@@ -21,7 +21,7 @@ from fibsbot.cli.archive import print_table
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
 
-PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "archive.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from tests.commands import fibsbot
 from tests.report.parsed_page import Page
 
 DATA = Path(__file__).parents[1] / "data" / "archive"
-PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "archive.md").read_text("utf-8")
 QUESTIONS = {
     "openings": ("openings",),
     "profile": ("profile", "alice"),

@@ -44,7 +44,7 @@ from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
 from tests.formats.simulated_matches import simulate
 
-PAGE = (Path(__file__).parents[2] / "docs" / "archive.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "archive.md").read_text("utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from tests.arena.duel_strategies import install
 from tests.commands import Finished
 from tests.patience import SOON
 
-PAGE = (Path(__file__).parents[2] / "docs" / "duel.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "duel.md").read_text("utf-8")
 
 
 @pytest.fixture

@@ -118,6 +118,6 @@ def test_every_record_is_in_the_documentation() -> None:
     sources = [*(ROOT / "fibsbot" / "bot").glob("*.py"), ROOT / "fibsbot" / "chouette" / "bot.py"]
     call = re.compile(r'(?:[rR]ecord|event)\(\s*"([a-z_]+)"')
     names = {name for source in sources for name in call.findall(source.read_text("utf-8"))}
-    document = (ROOT / "docs" / "agent.md").read_text("utf-8")
+    document = (ROOT / "docs" / "explanation" / "agent.md").read_text("utf-8")
     documented = set(re.findall(r"^\| `([a-z_]+)` \|", document, re.MULTILINE))
     assert names == documented

@@ -1,7 +1,7 @@
 """Servers that send nothing, or nothing of one kind: no state lasts longer than its bound without progress.
 
-Progress is defined in docs/agent.md: a new situation of the match, a new connection, or a lobby in which the bot waits
-for nothing.
+Progress is defined in docs/explanation/agent.md: a new situation of the match, a new connection, or a lobby in which
+the bot waits for nothing.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def test_every_wait_has_a_timeout_and_a_next_step() -> None:
 
 
 def markdown_table() -> str:
-    """Return the table as docs/agent.md shows it."""
+    """Return the table as docs/explanation/agent.md shows it."""
     rows = ["| For | How long | Again | Before that | Then |", "|---|---|---|---|---|"]
     for awaited, row in TIMEOUT_RULES.items():
         times = f"{row.factor:g} " if row.factor != 1 else ""
@@ -230,5 +230,5 @@ def markdown_table() -> str:
 
 
 def test_the_table_in_the_documentation_is_that_of_the_program() -> None:
-    document = Path(__file__).parents[2] / "docs" / "agent.md"
+    document = Path(__file__).parents[2] / "docs" / "explanation" / "agent.md"
     assert f"<!-- waits -->\n\n{markdown_table()}\n\n<!-- /waits -->" in document.read_text("utf-8")

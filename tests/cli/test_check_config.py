@@ -257,7 +257,7 @@ def test_what_is_doubtful_is_a_warning_and_fails_only_if_it_shall(checked: Check
 
 @pytest.mark.slow
 def test_the_documentation_shows_what_is_printed(checked: Check) -> None:
-    page = (Path(__file__).parents[2] / "docs/configuration.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text(encoding="utf-8")
     shown = textwrap.dedent(page.partition("    $ fibsbot check-config my.toml\n")[2].partition("\n\n")[0])
     Path("password").write_text(SECRET)
     Path("password").chmod(0o600)

@@ -45,6 +45,7 @@ IMPORTED: Final = {
     "export --help": "",
     "external --help": "",
     "legal --help": "",
+    "new --help": "",
     "order --help": "",
     "parse --help": "",
     "perft --help": "",
@@ -130,10 +131,10 @@ LIGHT: Final = (
     "fibsbot.games",
     "fibsbot.notation",
     "fibsbot.formats",
-    "fibsbot.draw",
+    "fibsbot.drawing",
 )
 """Packages that other programs import, and that need attrs alone."""
-COLOURS: Final = "fibsbot.draw.coloured_board"
+COLOURS: Final = "fibsbot.drawing.coloured_board"
 VALUES: Final = "fibsbot.formats.transcript_values"
 LIGHT_SCRIPT: Final = """
 import importlib, pkgutil, sys

@@ -105,7 +105,7 @@ def test_what_a_strategy_would_have_done(match: str, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_the_documentation_knows_every_kind_and_field(match: str, watched: str) -> None:
-    page = (Path(__file__).parent.parent.parent / "docs" / "replay.md").read_text()
+    page = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "replay.md").read_text()
     found = [row for file in (match, watched, str(LIES)) for row in rows(replay(file, "--json"))]
     found += rows(replay(match, "--json", "--strategy", "random", "--seed", "1"))
     assert [] == sorted({row["kind"] for row in found if f"`{row['kind']}`" not in page})

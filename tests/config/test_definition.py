@@ -81,7 +81,7 @@ def test_the_sample_fits_a_terminal() -> None:
 
 
 def test_the_documentation_follows_the_declarations() -> None:
-    assert settings_page() == (ROOT / "docs/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
+    assert settings_page() == (ROOT / "docs/reference/configuration.md").read_text(encoding="utf-8"), WRITE_ANEW
 
 
 def test_every_setting_is_described() -> None:

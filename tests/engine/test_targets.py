@@ -37,6 +37,7 @@ def test_values_are_the_same_on_every_machine(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough  # and the tests of the engine are run for each of them by .ci/pythons.py
 @pytest.mark.parametrize("target", _OTHERS)
 def test_values_are_the_same_for_every_target_that_this_machine_can_run(target: str) -> None:
     names = ["evaluation", "plays", "cube", "plakoto"]

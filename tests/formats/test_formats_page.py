@@ -1,4 +1,4 @@
-"""docs/formats.md is true: its examples are what is written, and it knows every format, option and limit."""
+"""docs/reference/formats.md is true: its examples are what is written, and it knows every format, option and limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fibsbot.rules.state import Ending, Result, Seat
 from fibsbot.transcript import Game, Player, Resign, Transcript
 from tests.formats.short_game import MOVES
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 ENTRIES: Final = (*MOVES, Resign(seat=Seat.A, level=Level.GAMMON, accepted=True))
 EXAMPLE: Final = Transcript(
     players=(Player("alice", 1712.45, 210), Player("bob", 1580.2, 98)),

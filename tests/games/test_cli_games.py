@@ -67,7 +67,8 @@ def test_backgammon_and_chouette_have_pages_too() -> None:
 
 
 def test_the_documentation_lists_all_games_with_their_options() -> None:
-    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \| (.*) \|$", (ROOT / "docs/games.md").read_text(), re.MULTILINE)
+    page = (ROOT / "docs/reference/games.md").read_text()
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.*) \| (.*) \|$", page, re.MULTILINE)
     expected = [
         (name, rules.title, ", ".join(f"`{option.name}`" for option in rules.options) or "none")
         for name, rules in ((name, load_ruleset(name)) for name in GAMES)
@@ -81,12 +82,13 @@ def test_texts_state_the_number_of_games_besides_backgammon() -> None:
     stated = [
         (file.name, int(found[1] or found[2])) for file in files for found in wording.finditer(file.read_text("utf-8"))
     ]
-    assert {"README.md", "CHANGELOG.md", "games.md", "library.md", "server.md"} == {name for name, _ in stated}
+    pages = {"README.md", "CHANGELOG.md", "commands.md", "games.md", "index.md", "library.md", "server.md"}
+    assert pages == {name for name, _ in stated}
     assert [] == [(name, number) for name, number in stated if number != len(GAMES)]
 
 
 def test_every_sentence_of_the_variations_names_tests_that_exist_or_is_no_law() -> None:
-    rows = (ROOT / "docs/games.md").read_text().split("## The sentences of the variations", 1)[1]
+    rows = (ROOT / "docs/reference/games.md").read_text().split("## The sentences of the variations", 1)[1]
     cells = re.findall(r"^\| [A-Z].*\| (.*) \|$", rows, re.MULTILINE)
     existing = {
         name

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibs_protocol.words import YOU, Colour
-from fibsbot.draw.board_text import draw_game
-from fibsbot.draw.svg import game_svg
+from fibsbot.drawing.board_text import draw_game
+from fibsbot.drawing.svg import game_svg
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.games.state_json import state_from_json, state_to_json

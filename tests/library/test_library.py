@@ -15,7 +15,6 @@ import pytest
 import fibsbot as bg
 from fibsbot.games import GAMES
 from fibsbot.library.matches import UnreadableFileWarning
-from fibsbot.library.pictures import draw
 from fibsbot.match import MatchState
 from fibsbot.rules.errors import RuleError
 from fibsbot.rules.state import Stage
@@ -75,7 +74,22 @@ def test_the_lines_of_the_documentation_work() -> None:
     assert bg.cube(after, "engine:0").action == "no double"
     assert -1 < bg.evaluate(after, "engine:0").equity < 0
     assert bg.Board.from_id(after.id).decision == after.decision
-    assert "<svg" in draw(board, "8/5 6/5").svg
+
+
+def test_a_board_is_drawn_into_the_format_of_the_files_name(tmp_path: Path) -> None:
+    board = bg.Board().roll(3, 1)
+    picture = bg.draw(board, "8/5 6/5")
+    assert picture.svg == picture._repr_svg_() != bg.draw(board).svg == board._repr_svg_()
+    picture.save(tmp_path / "opening.svg")
+    picture.save(tmp_path / "opening.txt")
+    assert (tmp_path / "opening.svg").read_text() == picture.svg
+    assert (tmp_path / "opening.txt").read_text() == f"{board}\n" == f"{picture}\n"
+    with pytest.raises(ValueError, match=r"expected a file that ends in .svg or .txt, got opening.png"):
+        picture.save(tmp_path / "opening.png")
+    with pytest.raises(RuleError):
+        bg.draw(board, "24/18")
+    state = board.decision
+    assert bg.draw(bg.Board.of(state.position)).text == str(bg.Board())
 
 
 def test_mistakes_say_what_was_expected() -> None:

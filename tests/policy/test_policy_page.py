@@ -1,4 +1,4 @@
-"""docs/policy.md agrees with the rules."""
+"""docs/reference/policy.md agrees with the rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fibsbot.cli import main
 from fibsbot.policy import Lengths, MatchRequest, NamePattern, Policy
 from fibsbot.policy.rules import RULES, RULES_FOR_SAVED_MATCHES
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "policy.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "reference" / "policy.md").read_text("utf-8")
 TABLE: Final = re.findall(r"^\| `([a-z_]+)` \| (?:`([a-z_]+)`)? ?\| (.+) \|$", PAGE, re.MULTILINE)
 
 POLICY: Final = Policy(

@@ -30,7 +30,7 @@ from fibs_protocol.session import (
 from fibs_protocol.words import YOU, Colour
 from tests.protocol.test_board import START
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "agent.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "explanation" / "agent.md"
 
 
 def at(state: State) -> Session:

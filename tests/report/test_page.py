@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.model import LUCK_THRESHOLD
-from fibsbot.draw.svg import Theme, ViewOptions, board_svg
+from fibsbot.drawing.svg import Theme, ViewOptions, board_svg
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report.page import IndexEntry, index_page, report_page
@@ -264,7 +264,7 @@ def test_rolls_are_marked_from_the_luck_threshold_on() -> None:
         first = evolve(match.games[0], decisions=(evolve(roll, luck=luck),))
         return str(score_sheet(match_timeline(evolve(match, games=(first, *match.games[1:])))))
 
-    assert LUCK_THRESHOLD == 0.3, "documented in docs/report.md"
+    assert LUCK_THRESHOLD == 0.3, "documented in docs/how-to/report.md"
     for luck, marks in ((0.29, ""), (0.3, GOOD_LUCK), (-0.29, ""), (-0.3, BAD_LUCK)):
         assert marks in sheet(luck)
         assert marks or not {GOOD_LUCK, BAD_LUCK} & set(sheet(luck))

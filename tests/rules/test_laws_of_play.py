@@ -1,7 +1,7 @@
 """The laws of play, each with the examples that the documents give in words or as a diagram.
 
-Law numbers are those of 1970. The other documents are called as in docs/rules.md: 1997, the primer. Positions are set
-up in the player's own numbering.
+Law numbers are those of 1970. The other documents are called as in docs/reference/rules.md: 1997, the primer. Positions
+are set up in the player's own numbering.
 """
 
 from __future__ import annotations

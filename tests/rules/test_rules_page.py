@@ -1,4 +1,4 @@
-"""The tables of docs/rules.md agree with the program and with the tests."""
+"""The tables of docs/reference/rules.md agree with the program and with the tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from fibsbot.rules.laws import LAWS, Laws
 
-PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "rules.md"
+PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "reference" / "rules.md"
 OPTIONS: Final = [field.name for field in attrs.fields(Laws) if field.name != "name"]
 
 

@@ -12,7 +12,7 @@ from fibsbot.cli.serve import serve
 from fibsbot.server.limits import ServerLimits
 from fibsbot.server.world import Quirks
 
-PAGE: Final = (Path(__file__).parent.parent.parent / "docs" / "server.md").read_text()
+PAGE: Final = (Path(__file__).parent.parent.parent / "docs" / "reference" / "server.md").read_text()
 
 
 def test_every_option_of_serve_is_documented() -> None:

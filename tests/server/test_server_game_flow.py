@@ -1,4 +1,4 @@
-"""The course of a game as seen by players, opponents and watchers (specification: "Game Play"; docs/protocol.md)."""
+"""The course of a game as seen by players, opponents and watchers (specification: "Game Play")."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from fibsbot.service.live import LivePage, page_server
 from fibsbot.service.live.feed import LINES, LONGEST, AccountFeed, FeedPart, board_picture
 from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
 from tests.bot.live_bots import CHEAP, UNHURRIED
-from tests.draw.svg_checks import parsed, said, texts
+from tests.drawing.svg_checks import parsed, said, texts
 from tests.patience import SOON
 from tests.service.accounts import opponent, plan, until
 from tests.service.live_page import Browser, hearing, shown, talker

@@ -30,7 +30,7 @@ from fibsbot.transcript import Game, Player, Transcript, walk
 from fibsbot.transcript import decisions as step_decisions
 from tests.bot.live_bots import CHEAP
 from tests.chouette.test_chouette_replay import RESULT, START, heard
-from tests.draw.svg_checks import parsed
+from tests.drawing.svg_checks import parsed
 from tests.patience import SOON
 from tests.replay.test_table_matches import session
 from tests.service.accounts import opponent, plan, until

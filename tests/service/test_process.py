@@ -6,11 +6,9 @@ import asyncio
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -29,7 +27,7 @@ from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import service as process
 from fibsbot.service.control_client import send_order
-from fibsbot.service.service import Service, ServiceError, UnusableSettingError, check_addresses, load_memories
+from fibsbot.service.service import Service, ServiceError, check_addresses, load_memories
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, UNHURRIED
@@ -185,15 +183,6 @@ async def test_a_port_in_use_is_reported_in_one_line(server: Server, tmp_path: P
     with pytest.raises(ServiceError, match=f"^cannot listen on 127.0.0.1:{server.port}: .*service.web_port"):
         check_addresses(process_settings(web_port=server.port))
     check_addresses(process_settings(control=tmp_path / "socket", web_port=0))
-
-
-@pytest.mark.parametrize("package", ["aiohttp", "prometheus_client"])
-def test_a_missing_web_server_is_named_with_a_remedy(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    remedy = re.escape(f"service.web_port: expected the package {package} (pip install 'fibsbot[web]'), got none")
-    with pytest.raises(UnusableSettingError, match=f"^{remedy}$"):
-        check_addresses(process_settings(web_port=9464))
-    check_addresses(process_settings(web_port=None))
 
 
 # -- signals --------------------------------------------------------------------------------------------------------

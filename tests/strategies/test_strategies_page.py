@@ -1,4 +1,4 @@
-"""The plug-in that docs/strategies.md shows can be installed and plays."""
+"""The plug-in that docs/how-to/strategies.md shows can be installed and plays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fibsbot.cli import main
 from fibsbot.strategies.base import Opponent, Strategy
 from fibsbot.strategies.loader import available, check, load
 
-PAGE: Final = (Path(__file__).parent.parent.parent / "docs/strategies.md").read_text(encoding="utf-8")
+PAGE: Final = (Path(__file__).parent.parent.parent / "docs/how-to/strategies.md").read_text(encoding="utf-8")
 
 
 def block(language: str) -> str:

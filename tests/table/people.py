@@ -79,7 +79,7 @@ async def until(host: ServerHost, holds: Callable[[], object]) -> None:
 
 def ready_players(host: ServerHost) -> list[str]:
     """Return the players who can be invited."""
-    return [player["name"] for player in host.parts["lobby"]["players"] if player["state"] == "ready"]
+    return [player["name"] for player in host.parts["lobby"]["players"].values() if player["state"] == "ready"]
 
 
 def match_of(host: ServerHost) -> ServerMatch:

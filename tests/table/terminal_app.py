@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from textual import events
 from textual.pilot import Pilot
@@ -16,6 +17,9 @@ from fibsbot.table.hosts import BotHost, TableHost
 from fibsbot.table.set_up import read_position
 from fibsbot.table.terminal.app import TableApp
 from tests.patience import SOON
+
+MOST_INPUTS: Final = 5000
+"""Of a whole match; the longest takes about a tenth."""
 
 
 class ObservedApp(TableApp):
@@ -90,3 +94,13 @@ async def until_own_turn(match: BotMatch) -> None:
     async with asyncio.timeout(SOON):
         while match.question is not None:  # noqa: ASYNC110 - the bot may go on at once
             await asyncio.sleep(0.001)
+
+
+async def own_turns(match: BotMatch) -> AsyncIterator[None]:
+    """Yield whenever the person has to do something, until the match is over."""
+    for _ in range(MOST_INPUTS):
+        await until_own_turn(match)
+        if match.match_over:
+            return
+        yield
+    raise AssertionError(f"the match is not over after {MOST_INPUTS} inputs: {match.sentence}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ import pytest
 
 from fibsbot.client.settings import ServerSettings
 from fibsbot.server.server import Server
+from fibsbot.table.connection_limits import ConnectionLimits
 from fibsbot.table.guest_pages import GuestPages, WebLimits
 from tests.bot.live_bots import CHEAP
 from tests.browser import chromium, requires_chromium
@@ -130,6 +132,40 @@ async def test_an_address_has_as_many_logins_requests_and_tables_as_the_limits_s
         assert codes[-1] == 429
 
 
+async def test_there_are_only_so_many_connections_and_idle_ones_are_closed() -> None:
+    few = WebLimits(connections=ConnectionLimits(connections=3, per_address=2, idle=0.2), requests=10**6)
+    async with guests(few) as (_, pages), asyncio.timeout(SOON), contextlib.AsyncExitStack() as stack:
+
+        async def ask(text: bytes, address: str = "127.0.0.1") -> asyncio.StreamReader:
+            reader, writer = await asyncio.open_connection("127.0.0.1", pages.port, local_addr=(address, 0))
+            stack.callback(writer.close)
+            writer.write(text)
+            return reader
+
+        silent = await ask(b"")
+        slow = await ask(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        assert (await (await ask(b"")).read()).endswith(b"too many connections\n")
+        await ask(b"", "127.0.0.2")
+        assert (await (await ask(b"", "127.0.0.3")).read()).startswith(b"HTTP/1.1 503 ")
+        assert await silent.read() == b""
+        await slow.read()
+        answered = await ask(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert await answered.readline() == b"HTTP/1.1 200 OK\r\n"
+        await answered.read()  # to the end, as it is idle after its request
+
+
+async def test_events_are_not_idle() -> None:
+    few = WebLimits(connections=ConnectionLimits(idle=0.1), requests=10**6)
+    async with guests(few) as (_, pages), aiohttp.ClientSession() as web, asyncio.timeout(SOON):
+        ann = await log_in(web, pages.root, "ann")
+        async with web.get(ann + "events") as events:
+            await asyncio.sleep(0.5)
+            await web.post(ann + "shout", json={"text": "still here"})
+            async for line in events.content:
+                if b"still here" in line:
+                    break
+
+
 async def test_a_guest_who_closes_the_page_is_logged_out() -> None:
     async with guests(WebLimits(absence=0.2)) as (server, pages), aiohttp.ClientSession() as web:
         await log_in(web, pages.root, "ann")
@@ -207,6 +243,8 @@ async def test_two_browsers_play_and_hostile_chat_stays_text() -> None:
         await ben.click(".invitation >> text=Accept")
         for key in ("?", "h", "Backspace"):
             await ann.keyboard.press(key)
+        await ann.click("#lobby >> text=Leave the match")
+        await ann.click("#confirm button >> nth=0")
         over = "document.querySelector('#banner')?.textContent.includes('match is over')"
         press = "(document.querySelector('#actions .first') || document.querySelector('#places .source'))?.click()"
         while not (await ann.evaluate(over) and await ben.evaluate(over)):

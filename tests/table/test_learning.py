@@ -19,6 +19,8 @@ from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_gnubg_id
 from fibsbot.position import Position
 from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.rules.game import roll_opening, start_match
+from fibsbot.rules.laws import MODERN
 from fibsbot.rules.state import GameState, Stage
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import ask_strategy
@@ -170,6 +172,36 @@ async def test_the_tutor_says_what_reports_say_and_lets_good_decisions_stand() -
         assert host.match.sheet[0].text == "8/5 6/5"
 
 
+@pytest.mark.parametrize(("length", "dice", "best"), [(0, (3, 1), "8/5 6/5"), (3, (4, 1), "reject the roll")])
+async def test_a_first_roll_that_may_be_rejected_is_judged(length: int, dice: tuple[int, int], best: str) -> None:
+    """With 3-1 one is better off than by another roll for twice as much; with 4-1 one is not."""
+    laws = evolve(MODERN, reject_first_throw=True)
+    start = roll_opening(start_match(laws, length), *dice)
+    async with hosted(new_match(position=start)) as host:
+        assert Action.REJECT_ROLL in host.match.actions
+        host.learning.ask(Lesson.HINT)
+        await settled(host)
+        hint = host.learning.hint
+        assert hint is not None
+        worth = {choice.text: choice for choice in hint.choices}
+        assert next(iter(worth)) == best
+        host.learning.switch_tutor(wanted=True)
+        await settled(host)
+        host.learning.threshold = 0.0
+        assert host.act(Action.REJECT_ROLL)
+        await settled(host)
+        rejection = host.learning.warning
+        assert rejection is not None
+        assert rejection.judgement.loss == pytest.approx(worth["reject the roll"].loss)
+        host.learning.ask(Lesson.THINK_AGAIN)
+        play_worst(host)
+        assert host.act(Action.DONE)
+        await settled(host)
+        assert host.learning.warning is not None
+        assert host.learning.warning.judgement.best == best
+        host.learning.ask(Lesson.PLAY_IT)
+
+
 async def test_a_decision_that_is_changed_while_the_tutor_looks_does_not_stand() -> None:
     async with hosted(at(BLUNDER_POSITION)) as host:
         host.learning.switch_tutor(wanted=True)
@@ -273,14 +305,27 @@ def test_taken_back_decisions_get_the_same_dice_again() -> None:
     assert any(seen[0][0])
 
 
-def test_a_step_back_leaves_nothing_to_the_table_at_once() -> None:
-    match = new_match(length=3)
+def before_a_roll(length: int) -> BotMatch:
+    """Play until the person may roll."""
+    match = new_match(length=length)
     bot_answers(match)
     while match.state.stage is not Stage.ROLL:
         while match.moves:
             match.act(Action.MOVE, (match.moves[0].move.source,))
         match.act(Action.DONE)
         bot_answers(match)
+    return match
+
+
+@pytest.mark.parametrize(("length", "stage"), [(1, Stage.MOVE), (3, Stage.ROLL)])
+def test_rolls_are_left_to_the_table_only_where_no_double_makes_sense(length: int, stage: Stage) -> None:
+    match = before_a_roll(length)
+    match.prefer(Preference.ROLL, wanted=True)
+    assert stage is match.state.stage
+
+
+def test_a_step_back_leaves_nothing_to_the_table_at_once() -> None:
+    match = before_a_roll(1)
     assert match.act(Action.ROLL)
     match.prefer(Preference.ROLL, wanted=True)
     assert match.take_back()

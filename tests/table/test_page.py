@@ -22,7 +22,7 @@ from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
 from tests.browser import chromium, requires_chromium
-from tests.marks import some_slow, some_thorough
+from tests.marks import all_but, some_slow, some_thorough
 from tests.patience import SOON
 
 pytestmark = requires_chromium
@@ -180,6 +180,7 @@ class Touch(Mouse):
 
 
 WAYS: Final = {"mouse": Mouse(), "dragging": Dragging(), "keyboard": Keyboard(), "touch": Touch()}
+ELEMENTS: Final = "[...document.querySelectorAll('#board svg *')].map((one) => one.cloneNode(false).outerHTML)"
 USUAL: Final = (Action.NEXT, Action.DONE, Action.TAKE, Action.ACCEPT, Action.ROLL)
 
 
@@ -201,6 +202,10 @@ async def play_match(seen: Seen, way: Mouse) -> None:
         await seen.is_newer(before)
     assert seen.match.match_over
     assert "The match is over" in await seen.tab.inner_text("#banner")
+    drawn = await seen.tab.evaluate(ELEMENTS)
+    await seen.tab.reload()
+    await seen.is_current()
+    assert drawn == await seen.tab.evaluate(ELEMENTS)  # drawn anew, not by what changes from play to play
 
 
 @pytest.mark.parametrize("way", some_slow(WAYS, lambda way: way in {"dragging", "touch"}))
@@ -210,13 +215,14 @@ async def test_a_game_is_played(way: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 async def test_a_match_of_three_points_is_played() -> None:
     async with chromium() as browser, a_table(browser, length=3, seed=2) as seen:
         await play_match(seen, WAYS["mouse"])
         assert len(seen.match.transcript.games) > 1
 
 
-@pytest.mark.parametrize("game", some_thorough(sorted(GAMES), lambda game: game not in {"plakoto", "fevga"}))
+@pytest.mark.parametrize("game", some_thorough(sorted(GAMES), all_but("plakoto")))
 async def test_a_game_of_every_ruleset_is_played(game: str) -> None:
     way = list(WAYS)[sorted(GAMES).index(game) % len(WAYS)]
     async with chromium() as browser, a_table(browser, game, device=WAYS[way].device) as seen:

@@ -25,7 +25,7 @@ from fibsbot.table.model import Action, Preference
 from fibsbot.table.server_host import ServerHost
 from tests.bot.live_bots import CHEAP, settings
 from tests.bot.proxy import Chunk, Cut, Proxy
-from tests.marks import is_outside_wider_sample, some_thorough
+from tests.marks import all_but, some_thorough
 from tests.server.tcp_clients import Raw, register
 from tests.table.people import Refusals, at_table, begin_match, login, match_of, play_on, press, ready_players, until
 
@@ -46,7 +46,9 @@ async def play_both(ann: ServerHost, ben: ServerHost, seed: int = 1) -> None:
     await asyncio.gather(play_on(ann, Random(seed), over), play_on(ben, Random(-seed), over))
 
 
-@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
+@pytest.mark.parametrize(
+    "game", some_thorough(["backgammon", *sorted(GAMES)], all_but("backgammon", "acey-deucey", "gioul"))
+)
 async def test_two_people_play_a_match_and_nothing_is_refused(game: str) -> None:
     ann_sees, ben_sees = Refusals(), Refusals()
     async with (
@@ -63,6 +65,7 @@ async def test_two_people_play_a_match_and_nothing_is_refused(game: str) -> None
     assert ann_sees.named("difference") == ben_sees.named("difference") == []
 
 
+@pytest.mark.slow
 async def test_what_is_left_to_the_table_is_sent_once() -> None:
     """Automatic rolls and forced plays follow each line at once: none of them is refused."""
     ann_sees = Refusals()
@@ -78,7 +81,7 @@ async def test_what_is_left_to_the_table_is_sent_once() -> None:
     assert ann_sees.messages == []
 
 
-@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.thorough])])
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.thorough])])
 async def test_random_inputs_never_send_what_the_server_refuses(count: int) -> None:
     """Half of the inputs are any action with any numbers, at any time."""
     random, ann_sees, ben_sees = Random(count), Refusals(), Refusals()
@@ -126,7 +129,7 @@ async def test_a_match_against_a_bot_is_in_the_log_and_is_replayed(tmp_path: Pat
     assert "secret_of_ann" not in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("game", ["backgammon", "tabula"])
+@pytest.mark.parametrize("game", ["backgammon", pytest.param("tabula", marks=[pytest.mark.slow, pytest.mark.thorough])])
 async def test_a_lost_connection_comes_back_and_the_match_goes_on(game: str) -> None:
     cut = False
 
@@ -198,7 +201,7 @@ async def test_a_match_is_watched_from_its_board_to_its_end_and_nothing_can_be_d
         at_table(login(server.port, "cat")) as cat,
     ):
         await begin_match(ann, ben, "backgammon", 1)
-        await until(cat, lambda: any(player["with"] == "ann" for player in cat.parts["lobby"]["players"]))
+        await until(cat, lambda: any(player["with"] == "ann" for player in cat.parts["lobby"]["players"].values()))
         cat.request("watch", {"name": "ben"})
         await until(cat, lambda: cat.model is not None)
         assert match_of(cat).names == ("ben", "ann")
@@ -221,8 +224,8 @@ async def test_a_chouette_is_watched() -> None:
         for player in players[1:]:
             await player.ask("chouette join bob", "chouette:")
         players[0].send("chouette start")
-        await until(ann, lambda: any(player["state"] == "playing" for player in ann.parts["lobby"]["players"]))
-        name = next(player["name"] for player in ann.parts["lobby"]["players"] if player["state"] == "playing")
+        await until(ann, lambda: any(player["state"] == "playing" for player in ann.parts["lobby"]["players"].values()))
+        name = next(player["name"] for player in ann.parts["lobby"]["players"].values() if player["state"] == "playing")
         ann.request("watch", {"name": name})
         await until(ann, lambda: ann.model is not None)
         assert match_of(ann).names[0] == name

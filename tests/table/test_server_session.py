@@ -12,13 +12,14 @@ from fibs_protocol import commands as c
 from fibs_protocol.stream import MessageReader
 from fibs_protocol.words import Toggle
 from fibsbot.bot.events_and_actions import Connected, ConnectionLost, MessageReceived, Send, Woken
+from fibsbot.policy import is_bot
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.orders import ORDERS, OrderError
 from fibsbot.table.page_state import PageView, page_state
 from fibsbot.table.server_lobby import ServerLobby
 from fibsbot.table.server_session import InputGiven, ServerSession, person_settings
 from tests.bot.hostile_server import HostileMessages
-from tests.marks import some_slow
+from tests.marks import all_but, some_thorough
 
 LOGIN = (
     b"login: 1 marvin 1 localhost\r\n"
@@ -32,7 +33,11 @@ def sent_by(actions: list[Any]) -> Iterator[c.Command]:
     return (action.command for action in actions if isinstance(action, Send))
 
 
-@pytest.mark.parametrize("seed", some_slow(["1", "2", *map(str, range(3, 30))], lambda seed: int(seed) > 2))
+def test_a_person_is_not_taken_for_a_bot() -> None:
+    assert not is_bot("ford", person_settings("ford", "secret").client)
+
+
+@pytest.mark.parametrize("seed", some_thorough(map(str, range(1, 30)), all_but("1", "2", "3", "4")))
 def test_a_session_survives_hostile_lines(seed: str) -> None:
     """Nothing raises, the page can be drawn, and what is sent stays within bounds."""
     hostile, random = HostileMessages(int(seed)), Random(seed)
@@ -54,7 +59,7 @@ def test_a_session_survives_hostile_lines(seed: str) -> None:
                 session.handle(InputGiven(now))
             if session.match is not None and random.random() < 0.05:
                 assert page_state(session.match, PageView())["board"].startswith("<svg")
-        assert all(len(line["text"]) <= 500 for line in session.lobby.as_dict()["lines"])
+        assert all(len(line["text"]) <= 500 for line in session.lobby.as_dict()["lines"].values())
         assert len(session.lobby.as_dict()["lines"]) <= 300
         session.handle(ConnectionLost(now, "cut", by_server=False))
     assert sent < 3 * 700

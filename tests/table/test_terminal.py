@@ -26,14 +26,23 @@ from fibsbot.table.hosts import LateBotHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.board import BoardSize, column_of, size_for
-from tests.marks import is_outside_wider_sample, some_thorough
+from tests.marks import all_but, some_thorough
 from tests.patience import SOON
-from tests.table.terminal_app import ObservedApp, click_board, match_of, new_app, screen_of, strike, until_own_turn
+from tests.table.terminal_app import (
+    ObservedApp,
+    click_board,
+    match_of,
+    new_app,
+    own_turns,
+    screen_of,
+    strike,
+    until_own_turn,
+)
 
 GOLDEN: Final = Path(__file__).parent / "screens"
 RIGHT: Final = 3
 ROLL: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
-MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 500))
+MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 1000))
 
 
 # -- whole games ----------------------------------------------------------------------------------------------------
@@ -73,26 +82,24 @@ def place_on(size: BoardSize, place: int) -> tuple[int, int]:
     return size.left(column_of(place)) + 1, 1 if 12 < place < 25 else size.height - 2
 
 
-@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], all_but("nackgammon", "gioul")))
 async def test_a_whole_match_by_keys(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(2)
     async with app.run_test() as pilot:
         match = match_of(app)
-        while not match.match_over:
-            await until_own_turn(match)
+        async for _ in own_turns(match):
             await press_something(app, random)
         await pilot.press("q")
     assert app.return_code == 0
     assert "over" in match.sentence
 
 
-@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], is_outside_wider_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], all_but("plakoto", "fevga")))
 async def test_a_whole_match_by_clicks(game: str) -> None:
     app, random = new_app(game, 3 if game == "backgammon" else 1), Random(3)
     async with app.run_test(size=(120, 40)) as pilot:
         match = match_of(app)
-        while not match.match_over:
-            await until_own_turn(match)
+        async for _ in own_turns(match):
             await click_something(pilot, app, random)
 
 
@@ -250,7 +257,8 @@ KEYS: Final = (
 
 
 @pytest.mark.parametrize(
-    ("game", "inputs"), [("backgammon", 200), *(pytest.param(*one, marks=pytest.mark.slow) for one in MANY_INPUTS)]
+    ("game", "inputs"),
+    [("backgammon", 200), *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.thorough]) for one in MANY_INPUTS)],
 )
 async def test_random_inputs_end_without_an_exception(game: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     app, random = new_app(game, 0), Random(inputs)

@@ -146,9 +146,9 @@ def collect_sockets() -> None:
 
 
 def certificates(folder: Path) -> tuple[str, ...]:
-    """Make an authority and a certificate as docs/cluster.md says; return the options that name them."""
+    """Make an authority and a certificate as docs/how-to/cluster.md says; return the options that name them."""
     folder.mkdir()
-    section = (ROOT / "docs/cluster.md").read_text().partition("## Certificates\n")[2]
+    section = (ROOT / "docs/how-to/cluster.md").read_text().partition("## Certificates\n")[2]
     commands = section.partition("```sh\n")[2].partition("```")[0]
     subprocess.run(["sh", "-e", "-c", commands], cwd=folder, check=True, capture_output=True)
     names = {"--tls-ca-file": "ca.pem", "--tls-cert": "cluster.pem", "--tls-key": "cluster.key"}

@@ -326,7 +326,7 @@ class BearoffTables:
         """Return the chances of the player on roll, shape (n, 6), in the order of `engine.arrays`.
 
         They are exact if both sides have few checkers, else computed from both sides' distributions of rolls, with each
-        side playing for the least mean: see `docs/bearoff.md` for the error. Raises NotCoveredError.
+        side playing for the least mean: see `docs/explanation/bearoff.md` for the error. Raises NotCoveredError.
         """
         own, opponent = self._numbers(boards, self.columns.rolls)
         _check(own, boards)

@@ -1,4 +1,4 @@
-"""Rollouts: many games from a position, played to the end or truncated. See `docs/search.md`."""
+"""Rollouts: many games from a position, played to the end or truncated. See `docs/explanation/search.md`."""
 
 from __future__ import annotations
 

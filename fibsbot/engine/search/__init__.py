@@ -1,4 +1,4 @@
-"""Search: plays and cube actions by lookahead, to a fixed depth or as deep as the time allows. See `docs/search.md`."""
+"""Search: plays and cube actions by lookahead, to a fixed depth or by time (docs/explanation/search.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Training of the networks: self-play, labels, fitting; see docs/engine.md."""
+"""Training of the networks: self-play, labels, fitting; see docs/explanation/engine.md."""
 
 from fibsbot.engine.jit import require_compiler
 

@@ -1,4 +1,4 @@
-"""Leases of accounts: which of the processes that share a store plays which account (docs/running.md).
+"""Leases of accounts: which of the processes that share a store plays which account (docs/how-to/running.md).
 
 Each process renews its leases every few seconds. When it has ended they expire, and the others take its accounts. All
 times are those of the database, because the clocks of several machines differ.

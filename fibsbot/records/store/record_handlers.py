@@ -1,6 +1,6 @@
 """Turns records into rows, with a handler per kind.
 
-The kinds are those of docs/agent.md and docs/records.md; no others are stored.
+The kinds are those of docs/explanation/agent.md and docs/reference/records.md; no others are stored.
 """
 
 from __future__ import annotations

@@ -322,7 +322,7 @@ SERVER_FEATURES: Final = Table(
     Column("at", UtcTime, nullable=False),
     UniqueConstraint("server", "feature"),
 )
-"""Features of FIBS that a server, `host:port`, was last found to have or lack; docs/agent.md lists the features."""
+"""Features of FIBS that a server, `host:port`, was last found to have or lack; docs/explanation/agent.md lists them."""
 
 WRITERS: Final = Table(
     "writers",

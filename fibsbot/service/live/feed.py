@@ -19,11 +19,11 @@ from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.draw.caption import Caption, caption_of_game, caption_of_state
-from fibsbot.draw.markup import clean
-from fibsbot.draw.scene import Scene, ShownPlay, ViewOptions, last_play, scene_of_game, scene_of_state, show_play
-from fibsbot.draw.svg import scene_svg
-from fibsbot.draw.themes import Theme
+from fibsbot.drawing.caption import Caption, caption_of_game, caption_of_state
+from fibsbot.drawing.markup import clean
+from fibsbot.drawing.scene import Scene, ShownPlay, ViewOptions, last_play, scene_of_game, scene_of_state, show_play
+from fibsbot.drawing.svg import scene_svg
+from fibsbot.drawing.themes import Theme
 from fibsbot.match import Phase
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record

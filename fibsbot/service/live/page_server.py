@@ -15,7 +15,7 @@ from aiohttp import web
 
 from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
-from fibsbot.draw.themes import stylesheet
+from fibsbot.drawing.themes import stylesheet
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.live.feed import AccountFeed, FeedPart, safe_text

@@ -1,8 +1,8 @@
 """Decisions as text for other engines: `board:` lines of FIBS, and plays such as `bar/22 24/18 6/off`.
 
-In a board line (docs/protocol.md) the player who decides is always O, who moves from 24 to 1, so that its cells are
-the player's points. It cannot express the Jacoby rule, a match without a cube, or the level of an offered resignation.
-In a play that we write every step of every checker is written out, without `*` and `(2)`.
+In a board line (docs/reference/protocol.md) the player who decides is always O, who moves from 24 to 1, so that its
+cells are the player's points. It cannot express the Jacoby rule, a match without a cube, or the level of an offered
+resignation. In a play that we write every step of every checker is written out, without `*` and `(2)`.
 
 `TextStrategy` is the base of strategies whose engine answers each decision by a line of text.
 """

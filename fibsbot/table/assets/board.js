@@ -13,7 +13,7 @@ const svgElement = (name, attributes) => {
 const OFF = 0, HAND = 25;
 const DRAG_DISTANCE = 8; // pixels after which a press is a drag
 const LONG_PRESS = 450; // milliseconds
-const GLIDE = 280; // milliseconds
+const GLIDE = 280, OWN_GLIDE = 160; // milliseconds
 const narrow = window.matchMedia("(orientation: portrait) and (max-width: 640px)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
@@ -81,15 +81,14 @@ function setArea(element, [left, top, width, height], [wide, high]) {
   });
 }
 
-function showPlaces(state) {
+function showPlaces(state, before) {
   for (const [place, made] of buttons) {
-    const targets = [...new Set(movesFrom(place).map((move) => placeName(move[1])))];
-    setArea(made, state.places[place].area, state.size);
-    made.classList.toggle("source", targets.length > 0);
-    made.dataset.targets = targets.join(", ");
+    const { area } = state.places[place];
+    if (area !== before?.places?.[place].area) setArea(made, area, state.size);
+    made.classList.toggle("source", isSource(place));
   }
-  setArea(dice, state.dice, state.size);
-  setArea(cube, state.cube, state.size);
+  if (state.dice !== before?.dice) setArea(dice, state.dice, state.size);
+  if (state.cube !== before?.cube) setArea(cube, state.cube, state.size);
   cube.hidden = !table.may("double");
   cube.setAttribute("aria-label", "Double");
   const label = table.may("roll") ? "Roll" : table.may("done") && !state.moves.length ? "Done" : "";
@@ -100,11 +99,9 @@ function showPlaces(state) {
 }
 
 function showMarks() {
-  const svg = byId("board").querySelector("svg");
   const state = table.state;
-  if (!svg || !state?.board) return;
-  svg.querySelector("#marks")?.remove();
-  const marks = svgElement("g", { id: "marks" });
+  if (!state?.board) return;
+  const marks = svgElement("g", {});
   const from = press?.dragged ? press.place : picked ?? hovered;
   const ring = (place, kind, [x, y]) => {
     const inTray = place === HAND && Math.abs(x - state.size[0] / 2) > 1;
@@ -119,38 +116,116 @@ function showMarks() {
   } else {
     for (const place of buttons.keys()) if (isSource(place)) ring(place, "source", state.places[place].top);
   }
-  svg.append(marks);
+  replaceChildren(byId("marks"), [...byId("marks").children], [...marks.children], { gone: [], come: [] });
   for (const [place, made] of buttons) {
     made.classList.toggle("target", from !== null && isTarget(from, place));
-    const canPutDown = picked !== null && isTarget(picked, place);
-    const label = canPutDown ? `Put it on ${placeName(place)}`
-      : isSource(place) ? `Checker on ${placeName(place)}: play to ${made.dataset.targets}` : "";
+    const label = placeLabel(place);
+    if (made.getAttribute("aria-label") === label) continue;
     made.tabIndex = label ? 0 : -1;
     made.setAttribute("aria-label", label);
     made.setAttribute("aria-hidden", String(!label));
   }
 }
 
-// -- checkers glide from where they were ------------------------------------------------------------------------
-
-function checkers(svg) {
-  return [...svg.querySelectorAll('g > circle[r="17.5"], g > rect[rx="3"]')]
-    .filter((element) => /fb-(dark|light)/.test(element.parentNode.getAttribute("class")))
-    .map((element) => {
-      const box = (name) => Number(element.getAttribute(name));
-      const round = element.localName === "circle";
-      const x = round ? box("cx") : box("x") + box("width") / 2, y = round ? box("cy") : box("y") + box("height") / 2;
-      return { element, colour: element.parentNode.getAttribute("class"), x, y };
-    });
+function placeLabel(place) {
+  if (picked !== null && isTarget(picked, place)) return `Put it on ${placeName(place)}`;
+  const targets = new Set(movesFrom(place).map((move) => placeName(move[1])));
+  return targets.size ? `Checker on ${placeName(place)}: play to ${[...targets].join(", ")}` : "";
 }
 
-function glide(before, after) {
-  if (still.matches || document.hidden) return;
-  const key = (one) => `${one.colour} ${one.x} ${one.y}`;
-  const old = new Map(before.map((one) => [key(one), one]));
-  const come = after.filter((one) => !old.delete(key(one)));
-  const gone = [...old.values()];
-  if (come.length > 8) return; // another game, or another view of the board
+// -- the picture: only what has changed is drawn anew ------------------------------------------------------------
+
+let lines = []; // the picture as it is drawn: the opening of its root, and a line for each element in it
+
+function linesOf(picture) {
+  const [root, ...parts] = picture.trim().split(/\n(?=<)/).slice(0, -1);
+  const all = [root];
+  let open = 0; // groups, of which some have a line for each of their elements
+  for (const part of parts) {
+    if (open) all.push(all.pop() + part);
+    else all.push(part);
+    open += part.split("<g ").length - part.split("</g>").length;
+  }
+  const isCount = (line) => line.includes('font-size="20"'); // of checkers: above the arrows
+  return [...all.filter((line) => !isCount(line)), ...all.filter(isCount)];
+}
+
+function parse(text) {
+  const made = document.createElement("template");
+  made.innerHTML = text;
+  return made.content.firstElementChild;
+}
+
+// What an element is: a group by its attributes, anything else with what is in it.
+const keyOf = (element) => (element.firstElementChild ? element.cloneNode(false) : element).outerHTML;
+
+// What is drawn by an element of a group, with the group's class, which says the colour.
+function drawn(element, group) {
+  const pairs = element.firstElementChild ? [...element.children].map((child) => [child, element]) : [[element, group]];
+  return pairs.map(([child, parent]) => ({ element: child, colour: parent.getAttribute("class") }));
+}
+
+// Puts new children of an element in place of old ones, which are those before `next`, but keeps what is equal; adds to
+// `changes` what has gone and come.
+function replaceChildren(element, old, wanted, changes, next = null) {
+  const known = new Map();
+  for (const child of old) {
+    const key = keyOf(child);
+    known.set(key, [...(known.get(key) ?? []), child]);
+  }
+  const children = wanted.map((child) => {
+    const kept = known.get(keyOf(child))?.shift();
+    if (kept) replaceChildren(kept, [...kept.children], [...child.children], changes);
+    else changes.come.push(...drawn(child, element));
+    return kept ?? child;
+  });
+  let at = old[0] ?? next;
+  for (const child of [...known.values()].flat()) {
+    changes.gone.push(...drawn(child, element));
+    if (child === at) at = at.nextElementSibling;
+    child.remove();
+  }
+  for (const child of children) {
+    if (child === at) at = at.nextElementSibling;
+    else element.insertBefore(child, at);
+  }
+}
+
+// Draws a picture; returns what has gone from the last one, and what has come.
+function drawBoard(picture) {
+  const before = lines, changes = { gone: [], come: [] }, svg = byId("board").firstElementChild;
+  lines = linesOf(picture);
+  if (!svg || before[0] !== lines[0]) {
+    byId("board").replaceChildren(parse(`${lines.join("\n")}</svg>`));
+    byId("overlay").setAttribute("viewBox", byId("board").firstElementChild.getAttribute("viewBox"));
+    return changes;
+  }
+  let start = 1, end = 0; // how many lines are the same, and how many from the end
+  while (start < lines.length && lines[start] === before[start]) start++;
+  const most = Math.min(lines.length, before.length) - start;
+  while (end < most && lines.at(-1 - end) === before.at(-1 - end)) end++;
+  const old = [...svg.children].slice(start - 1, before.length - 1 - end);
+  const made = parse(`<svg>${lines.slice(start, lines.length - end).join("")}</svg>`);
+  replaceChildren(svg, old, [...made.children], changes, svg.children[before.length - 1 - end] ?? null);
+  return changes;
+}
+
+// -- checkers glide from where they were ------------------------------------------------------------------------
+
+function checkers(changed) {
+  const found = changed.filter(({ element, colour }) =>
+    element.matches('circle[r="17.5"], rect[rx="3"]') && /fb-(dark|light)/.test(colour));
+  return found.map(({ element, colour }) => {
+    const number = (name) => Number(element.getAttribute(name));
+    const round = element.localName === "circle";
+    const x = round ? number("cx") : number("x") + number("width") / 2;
+    const y = round ? number("cy") : number("y") + number("height") / 2;
+    return { element, colour, x, y };
+  });
+}
+
+function glide(gone, come, duration) {
+  if (still.matches || document.hidden || come.length > 8) return; // or another game, or another view of the board
   const pairs = come.flatMap((to) => gone.filter((from) => from.colour === to.colour).map((from) => ({ from, to })));
   pairs.sort((a, b) => distance(a) - distance(b));
   const used = new Set();
@@ -159,7 +234,7 @@ function glide(before, after) {
     used.add(from).add(to);
     to.element.animate(
       [{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)` }, { transform: "none" }],
-      { duration: GLIDE, easing: "ease-in-out" },
+      { duration, easing: "ease-in-out" },
     );
   }
 }
@@ -170,21 +245,20 @@ let dropped = null; // where a checker was put by hand, which need not glide aga
 function show(state, before) {
   byId("table").hidden = !state.board;
   if (!state.board) return;
-  const board = byId("board");
   if (state.board !== before?.board) {
-    const old = before?.board && String(before.size) === String(state.size) ? checkers(board) : [];
-    board.innerHTML = state.board;
-    const svg = board.firstElementChild;
-    svg.append(...svg.querySelectorAll('g[font-size="20"]')); // numbers of checkers, above the arrows
-    if (old.length && !dropped) glide(old, checkers(board));
+    const { gone, come } = drawBoard(state.board);
+    const own = before?.actions?.includes("move") || before?.actions?.includes("undo");
+    if (!dropped) glide(checkers(gone), checkers(come), own ? OWN_GLIDE : GLIDE);
     dropped = null;
   }
   if (picked !== null && !isSource(picked)) picked = null;
   if (hovered !== null && !isSource(hovered)) hovered = null;
   if (press && !isSource(press.place)) endPress();
-  byId("table").style.setProperty("--wide", state.size[0]);
-  byId("table").style.setProperty("--high", state.size[1]);
-  showPlaces(state);
+  if (state.size !== before?.size) {
+    byId("table").style.setProperty("--wide", state.size[0]);
+    byId("table").style.setProperty("--high", state.size[1]);
+  }
+  showPlaces(state, before);
   showMarks();
 }
 

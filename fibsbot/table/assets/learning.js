@@ -17,20 +17,15 @@ const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed
 // -- arrows on the board ------------------------------------------------------------------------------------------
 
 function drawArrows(moves) {
-  const board = document.querySelector("#board svg");
   document.getElementById("board").classList.toggle("advised", Boolean(moves?.length));
-  board?.querySelector("#advice")?.remove();
-  if (!board || !moves?.length) return;
-  const group = document.createElementNS(SVG, "g");
-  group.id = "advice";
   const left = new Map();
   const come = new Map();
-  for (const [source, target] of moves) {
+  const arrows = (moves ?? []).map(([source, target]) => {
     const [x1, y1] = spot(source, "top", left);
     const [x2, y2] = spot(target, "next", come);
-    group.append(...arrow(x1, y1, x2, y2));
-  }
-  board.append(group);
+    return arrow(x1, y1, x2, y2);
+  });
+  document.getElementById("advice").replaceChildren(...arrows.flat());
 }
 
 // Where a checker is, or would be; each further one from or to a place is a little beside it.
@@ -58,6 +53,20 @@ function arrow(x1, y1, x2, y2) {
 // -- what is shown ------------------------------------------------------------------------------------------------
 
 let shownChoice = 0;
+let opened = false; // whether the sheet of a telephone is
+
+document.addEventListener("open-lessons", () => {
+  opened = !opened;
+  const { hint, lessons } = table.state.learning;
+  if (opened !== Boolean(hint) && lessons.includes("hint")) learn("hint");
+  show(table.state);
+});
+
+function closeSheet() {
+  opened = false;
+  if (table.state.learning.hint) learn("hint");
+  show(table.state);
+}
 
 function chances(values) {
   if (!values) return "";
@@ -77,7 +86,7 @@ function hintList(hint) {
       make("span", { class: "loss" }, loss), make("span", { class: "note" }, chances(choice.chances)),
     );
   });
-  const depth = hint.plies === null ? "" : `${hint.plies}-ply`;
+  const depth = hint.plies === undefined ? "" : `${hint.plies}-ply`;
   const note = hint.chances ? [chances(hint.chances), depth].filter(Boolean).join(", ") : "";
   const list = make("ol", { "aria-label": "Best choices: equity, and the loss against the best" }, ...rows);
   return make("div", { class: "hint" }, list, make("p", { class: "note" }, note));
@@ -145,21 +154,28 @@ function show(state) {
     "div", { class: "buttons" },
     ...buttons, setUp, make("label", {}, tutor, " tutor"),
   );
+  line.append(button("\u2715", closeSheet, { class: "close", "aria-label": "Close" }));
+  section.classList.toggle("open", opened || Boolean(learning.warning));
   const parts = [];
   if (learning.warning) parts.push(warningBox(learning.warning, learning.lessons));
   parts.push(line);
   parts.push(make("p", { class: "note", role: "status" }, said(learning)));
   if (learning.hint && !learning.warning) parts.push(hintList(learning.hint));
   section.replaceChildren(...parts);
-  showEnd(state);
   if (learning.warning) section.querySelector("[data-lesson=think-again]").focus();
   else if (focused) section.querySelector(`[data-lesson="${focused}"]`)?.focus();
+  showAdvice(state);
+}
+
+function showAdvice({ learning }) {
   drawArrows(learning.warning?.moves ?? learning.hint?.choices[shownChoice]?.moves);
 }
 
 table.onState((state, before) => {
-  if (JSON.stringify(state.learning?.hint) !== JSON.stringify(before?.learning?.hint)) shownChoice = 0;
-  show(state);
+  if (state.learning?.hint !== before?.learning?.hint) shownChoice = 0;
+  if (state.learning !== before?.learning) show(state);
+  else if (state.learning && state.places !== before.places) showAdvice(state);
+  if (state.learning) showEnd(state);
 });
 
 document.addEventListener("keydown", (event) => {

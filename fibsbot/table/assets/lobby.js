@@ -2,6 +2,7 @@
 // this part of the state. What others type is text, never markup.
 
 import { table } from "./table.js";
+import { confirm, settingsButton } from "./dialogs.js";
 import { button, make } from "./elements.js";
 
 const section = document.getElementById("lobby");
@@ -112,7 +113,7 @@ function invitationText(invitation) {
 }
 
 function showRequests(lobby) {
-  const there = new Map(lobby.players.map((player) => [player.name, player]));
+  const there = new Set(Object.values(lobby.players).map((player) => player.name));
   const rows = lobby.invitations.map((invitation) => make(
     "li", { class: "invitation" }, make("span", {}, invitationText(invitation)),
     button("Accept", () => table.ask("join", { name: invitation.name }), { class: "first" }),
@@ -153,7 +154,7 @@ function playerButtons(player, lobby) {
 
 function showPlayers(lobby) {
   const wanted = search.value.trim().toLowerCase();
-  const others = lobby.players.filter((player) => player.name !== lobby.user);
+  const others = Object.values(lobby.players).filter((player) => player.name !== lobby.user);
   const found = others.filter((player) =>
     player.name.toLowerCase().includes(wanted) && (!only.value || player.state === only.value));
   found.sort((one, other) => SORTS[sort.value](one, other) || SORTS.name(one, other));
@@ -179,7 +180,7 @@ function showPlayers(lobby) {
 
 function showChat(lobby) {
   const low = log.scrollTop + log.clientHeight >= log.scrollHeight - 8;
-  const shown = lobby.lines.filter((line) => LINES[lines].includes(line.kind));
+  const shown = Object.values(lobby.lines).filter((line) => LINES[lines].includes(line.kind));
   log.replaceChildren(...shown.map((line) => {
     const row = make("li", { class: `${line.kind}${line.own ? " own" : ""}` });
     if (line.name) row.append(make("b", {}, line.own ? "you" : line.name), ` ${line.kind === "tell" ? "" : `(${line.kind}) `}`);
@@ -219,12 +220,13 @@ function showButtons(lobby) {
       if (opponent) made.push(button(`Play ${opponent} again`, () => openInvitation(opponent)));
     } else {
       made.push(button("Leave the match", () => {
-        if (window.confirm("Leave? The server saves the match.")) table.ask("leave");
+        confirm("Leave the match?", "The server saves it, so that you can go on later.", "Leave", () => table.ask("leave"));
       }));
     }
     if (lobby.watching) made.push(button(`Stop watching ${lobby.watching}`, () => table.ask("unwatch")));
     if (lobby.away) made.push(button("I am back", () => table.ask("back")));
   }
+  if (!table.state.board) made.push(settingsButton());
   if (lobby.playing) made.push(make("span", { class: "note" }, "On a server there are no hints and no analysis."));
   buttons.replaceChildren(...made);
 }
@@ -236,12 +238,13 @@ table.onState((state, before) => {
   section.hidden = !lobby;
   if (!lobby) return;
   if (!section.firstChild) section.append(status, buttons, requests, who, chat);
-  if (JSON.stringify(lobby) === JSON.stringify(before?.lobby)) return;
+  if (lobby === before?.lobby && state.over === before.over && !state.board === !before.board) return;
+  const changed = (...parts) => parts.some((part) => lobby[part] !== before?.lobby?.[part]);
   status.textContent = `${lobby.user}: ${lobby.status}${lobby.invited && !lobby.playing ? `, waiting for ${lobby.invited}` : ""}`;
   showButtons(lobby);
   showRequests(lobby);
-  showPlayers(lobby);
-  showChat(lobby);
+  if (changed("players", "playing", "gagged", "blinded")) showPlayers(lobby);
+  if (changed("lines")) showChat(lobby);
   showKinds(lobby);
   if (lobby.playing !== wasPlaying) {
     who.open = !lobby.playing;

@@ -2,6 +2,7 @@
 
 import { table } from "./table.js";
 import { settings } from "./settings.js";
+import { confirm, open, settingsButton } from "./dialogs.js";
 
 const byId = (id) => document.getElementById(id);
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
@@ -23,6 +24,11 @@ function element(name, className, text = "") {
   return made;
 }
 
+// Screen readers speak what is set, even if it is the same.
+function setText(section, text) {
+  if (section.textContent !== text) section.textContent = text;
+}
+
 function button(label, press, className = "") {
   const made = element("button", className, label);
   made.type = "button";
@@ -31,21 +37,6 @@ function button(label, press, className = "") {
 }
 
 // -- dialogs ------------------------------------------------------------------------------------------------------
-
-// Calls `then` with what was chosen, unless that was to cancel or the game has gone on meanwhile.
-function open(dialog, then) {
-  dialog.returnValue = "";
-  dialog.onclose = () => dialog.returnValue && then(dialog.returnValue);
-  dialog.showModal();
-}
-
-function confirm(question, consequence, label, then) {
-  byId("question").textContent = question;
-  byId("consequence").textContent = consequence;
-  byId("confirmed").textContent = label;
-  open(byId("confirm"), then);
-  byId("confirmed").focus();
-}
 
 function askToResign() {
   const { levels, players } = table.state;
@@ -77,8 +68,19 @@ function act(action) {
 
 // -- what is shown ------------------------------------------------------------------------------------------------
 
+const shown = new Map(); // by element, what it was last made of
+
+// Whether an element is to be made anew, since it was made of something else.
+function isNew(section, ...values) {
+  const text = JSON.stringify(values);
+  const changed = shown.get(section) !== text;
+  shown.set(section, text);
+  return changed;
+}
+
 function showPlayer(section, player, state, said) {
   section.hidden = false;
+  if (!isNew(section, player, state.length, said)) return;
   section.classList.toggle("turn", player.turn);
   const name = element("b", "name", player.name);
   const score = element("span", "score", state.length ? `${player.score}/${state.length}` : String(player.score));
@@ -98,6 +100,7 @@ const entryText = ([, dice, text]) => (dice ? `${dice.replaceAll("-", "")}: ${te
 function showSheet(state) {
   const sheet = byId("sheet");
   sheet.hidden = !state.sheet.length;
+  if (!isNew(sheet, state.sheet)) return;
   const list = document.createElement("ol");
   let row = null, filled = 2;
   for (const entry of state.sheet) {
@@ -117,6 +120,7 @@ function showSheet(state) {
 
 function showActions(state) {
   const offered = state.actions.filter((action) => action !== "swap" || state.moves.length);
+  if (!isNew(byId("actions"), offered, state.redouble, state.names)) return;
   const made = BUTTONS.filter(([action]) => offered.includes(action)).map(([action, label]) => {
     const one = button(action === "beaver" ? capital(state.redouble) : label, () => act(action));
     one.dataset.action = action;
@@ -128,10 +132,10 @@ function showActions(state) {
     one.dataset.name = number;
     return one;
   }));
-  const gear = button("", () => byId("settings").showModal(), "gear");
-  gear.setAttribute("aria-label", "Settings");
+  const lessons = button("?", () => document.dispatchEvent(new CustomEvent("open-lessons")), "open-lessons");
+  lessons.setAttribute("aria-label", "Hint and lessons");
   const focused = document.activeElement?.dataset?.action;
-  byId("actions").replaceChildren(gear, ...made);
+  byId("actions").replaceChildren(settingsButton(), ...(state.learning ? [lessons] : []), ...made);
   if (focused) byId("actions").querySelector(`[data-action="${focused}"]`)?.focus();
 }
 
@@ -178,12 +182,13 @@ function sound(state, before) {
 // -- together -----------------------------------------------------------------------------------------------------
 
 table.onState((state, before) => {
-  byId("text").textContent = state.text ?? "";
-  if (byId("last").textContent !== (state.last ?? "")) byId("last").textContent = state.last ?? "";
+  setText(byId("text"), state.text ?? "");
+  setText(byId("last"), state.last ?? "");
   document.documentElement.classList.toggle("no-match", !state.board);
   if (!state.board) {
     for (const id of ["opponent", "own", "sheet", "banner"]) byId(id).hidden = true;
     byId("actions").replaceChildren();
+    shown.clear();
     byId("match").textContent = "";
     return;
   }
@@ -191,10 +196,11 @@ table.onState((state, before) => {
   showPlayer(byId("opponent"), opponent, state, lastOf(state, 1));
   showPlayer(byId("own"), own, state, lastOf(state, 0));
   const length = state.length ? `${state.length}-point match` : "unlimited match";
-  byId("match").textContent = `${capital(state.game)}, ${length}${state.crawford ? ", Crawford game" : ""}`;
-  document.title = `${own.turn ? "Your turn" : state.over ? "Over" : opponent.name} – ${own.score}:${opponent.score}`;
-  for (const id of ["confirm", "resign"]) {
-    if (before && String(before.actions) !== String(state.actions)) byId(id).close(""); // the game has gone on
+  setText(byId("match"), `${capital(state.game)}, ${length}${state.crawford ? ", Crawford game" : ""}`);
+  const title = `${own.turn ? "Your turn" : state.over ? "Over" : opponent.name} – ${own.score}:${opponent.score}`;
+  if (document.title !== title) document.title = title;
+  if (before && before.actions !== state.actions) {
+    for (const id of ["confirm", "resign"]) byId(id).close(""); // the game has gone on
   }
   showSheet(state);
   showActions(state);

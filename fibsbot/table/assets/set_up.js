@@ -106,7 +106,7 @@ function facts({ position }) {
   const [turn, turnOf] = select("On turn", seats, position.turn);
   const dice = make("input", { type: "text", inputmode: "numeric", size: 4, value: position.dice.join("") });
   const [cube, cubeOf] = number("Cube", position.cube, 1048576);
-  const [owner, ownerOf] = select("of", [[null, "nobody"], ...seats], position.owner);
+  const [owner, ownerOf] = select("of", [[null, "nobody"], ...seats], position.owner ?? null);
   const [length, lengthOf] = number("Match to", position.length, 99);
   const [own, ownOf] = number("you", position.scores[0], 98);
   const [other, otherOf] = number("the bot", position.scores[1], 98);

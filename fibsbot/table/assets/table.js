@@ -3,9 +3,22 @@
 //   import { table } from "./table.js";
 //   table.onState((state, before) => ...);   // at once if there is a state already
 //   await table.ask(address, object);        // true if it was done; the new state comes by itself
+//
+// What has not changed is the same object in the next state: `state.sheet === before?.sheet` says that nothing was played.
 
 const listeners = [];
 const lost = [];
+
+// The state after a JSON Merge Patch (RFC 7396), in which null stands for what is no longer there.
+function merged(value, patch) {
+  if (patch === null || typeof patch !== "object" || Array.isArray(patch)) return patch;
+  const parts = new Map(Object.entries(value ?? {})); // any name is a name here, even __proto__
+  for (const [name, part] of Object.entries(patch)) {
+    if (part === null) parts.delete(name);
+    else parts.set(name, merged(parts.get(name), part));
+  }
+  return Object.fromEntries(parts);
+}
 
 export const table = {
   state: null,
@@ -47,12 +60,14 @@ export const table = {
       // A browser gives up for good when it gets a refusal instead of events.
       if (source.readyState === EventSource.CLOSED) setTimeout(() => this.follow(view), 2000);
     };
-    source.onmessage = (event) => {
+    const show = (state) => {
       const before = this.state;
-      this.state = JSON.parse(event.data);
-      listeners.forEach((listener) => listener(this.state, before));
-      document.documentElement.dataset.version = this.state.version; // what is shown now
+      this.state = state;
+      listeners.forEach((listener) => listener(state, before));
+      document.documentElement.dataset.version = state.version; // what is shown now
     };
+    source.onmessage = (event) => show(merged({}, JSON.parse(event.data)));
+    source.addEventListener("changes", (event) => show(merged(this.state, JSON.parse(event.data))));
   },
 };
 

@@ -10,7 +10,7 @@ from typing import Final
 from attrs import frozen
 from rich.style import Style
 
-from fibsbot.draw.scene import DrawnSide, Scene, scene_of_game
+from fibsbot.drawing.scene import DrawnSide, Scene, scene_of_game
 from fibsbot.match import Owner
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR

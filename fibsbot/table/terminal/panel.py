@@ -9,7 +9,7 @@ from typing import Final
 from attrs import frozen
 from rich.style import Style
 
-from fibsbot.draw.scene import DrawnSide, Scene, scene_of_game
+from fibsbot.drawing.scene import DrawnSide, Scene, scene_of_game
 from fibsbot.match import Owner
 from fibsbot.rules.sides import START, Course
 from fibsbot.rules.state import Seat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from fibsbot.draw.scene import DrawnSide, scene_of_game
+from fibsbot.drawing.scene import DrawnSide, scene_of_game
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR, OFF
 from fibsbot.table.model import SheetEntry, TableModel

@@ -42,28 +42,31 @@ CLIP: Final[tuple[Wording[Any], ...]] = (
 )
 
 HEARD: Final[tuple[Wording[Any], ...]] = (
-    # BaldLies: no time at an account's first login, and never a name in the second line.
-    hears(m.Welcome, "1 {name} {last_host:word}", last_login=0),
+    # No time at an account's first login, and never a name in the second line.
+    hears(m.Welcome, "1 {name} {last_host:word}", server="BaldLies", last_login=0),
     hears(
         m.OwnInfo,
         "2 {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
         " {greedy} {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent}"
         " {timezone:word}",
+        server="BaldLies",
         name="",
     ),
-    # JIBS: no address if the user gave none.
+    # No address if the user gave none.
     hears(
         m.WhoInfo,
         "5 {name} {opponent} {watching} {ready} {away} {rating} {experience} {idle} {login:seconds} {host:word}"
         " {client}",
+        server="JIBS",
         email=None,
     ),
-    # TigerGammon: the host once more at the end.
+    # The host once more at the end.
     hears(
         m.OwnInfo,
         "2 {name} {allowpip} {autoboard} {autodouble} {automove} {away} {bell} {crawford} {double} {experience}"
         " {greedy} {moreboards} {moves} {notify} {rating} {ratings} {ready} {redoubles:redoubles} {report} {silent}"
         " {timezone:word} ({:word})",
+        server="TigerGammon",
     ),
 )
 """Numbered lines as other servers write them."""

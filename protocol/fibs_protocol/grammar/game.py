@@ -1,6 +1,6 @@
 """Wordings about invitations, matches, games, turns, the cube and the rating (specification: "Game Play").
 
-OTHER_GAMES has those that only games other than backgammon have (docs/protocol.md, "Other games").
+OTHER_GAMES has those that only games other than backgammon have (docs/reference/protocol.md, "Other games").
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     hears(m.ResumePoints, "points for user {player}: {points:number}"),
     # -- "Start a Game", "Player's Turn", "Opponent's Turn"
     says(m.GameStarts, "Starting a new game with {opponent}."),
-    hears(m.GameStarts, "Starting a new game with .", opponent=""),  # BaldLies, after a quick `join`
+    hears(m.GameStarts, "Starting a new game with .", server="BaldLies", opponent=""),  # after a quick `join`
     says(m.OpeningRoll, "{player} rolled {player_die:die}, {opponent} rolled {opponent_die:die}"),
-    hears(m.OpeningRoll, "{player} rolled {player_die:die}, rolled {opponent_die:die}", opponent=""),
+    hears(m.OpeningRoll, "{player} rolled {player_die:die}, rolled {opponent_die:die}", server="BaldLies", opponent=""),
     says(m.CubeRaised, "The number on the doubling cube is now {cube}"),
     says(m.MayRethrow, "You may reject this roll: type 'rethrow', and the cube shows {cube}."),
     says(m.RollRejected, "You reject the roll. The cube shows {cube}.", player=YOU),
@@ -68,7 +68,7 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.DoubleAccepted, "{player} accepts the double.", cube=None),
     says(m.DoubleAccepted, "You accept the double. The cube shows {cube}.", player=YOU),
     says(m.DoubleAccepted, "{player} accepts the double. The cube shows {cube}."),
-    hears(m.DoubleAccepted, "{player} accepts the double.The cube shows {cube}."),  # JIBS
+    hears(m.DoubleAccepted, "{player} accepts the double.The cube shows {cube}.", server="JIBS"),
     says(m.YouRedouble, "You accept the double to {cube} and redouble."),
     says(m.RedoubleWait, "Please wait for {opponent} to accept or reject.", may_redouble=False),
     says(m.RedoubleWait, "Please wait for {opponent} to accept, reject or redouble.", may_redouble=True),
@@ -93,11 +93,18 @@ GAME: Final[tuple[Wording[Any], ...]] = (
     says(m.GameWon, "{winner} wins the game and gets {points:points}.", watched=True),
     says(m.GameWon, "You win the game and get {points:points}. Congratulations!", winner=YOU, watched=False),
     says(m.GameWon, "{winner} wins the game and gets {points:points}. Sorry.", watched=False),
-    # JIBS; if O wins more than one point, the line lacks a word and shows a placeholder of its template.
-    hears(m.GameWon, "You win the game and get {points:points}. Congratulation!", winner=YOU, watched=False),
+    # If O wins more than one point, the line lacks a word and shows a placeholder of its template.
+    hears(
+        m.GameWon,
+        "You win the game and get {points:points}. Congratulation!",
+        server="JIBS",
+        winner=YOU,
+        watched=False,
+    ),
     hears(
         m.GameWon,
         "{points:number} win the game and get {{1}} points. Congratulation!",
+        server="JIBS",
         winner=YOU,
         watched=False,
     ),

@@ -73,14 +73,14 @@ LOBBY: Final[tuple[Wording[Any], ...]] = (
     hears(m.LoginIncorrect, "** Login incorrect."),
     says(m.GuestWelcome, "Welcome to FIBS. You just logged in as guest."),
     hears(m.GuestWelcome, "Welcome to {:word}. You just logged in as guest."),
-    hears(m.GuestWelcome, "Welcome to {:word}.You just logged in as guest."),  # JIBS
+    hears(m.GuestWelcome, "Welcome to {:word}.You just logged in as guest.", server="JIBS"),
     says(m.NameChosen, "Your name will be {name}"),
     says(m.NoPasswordHint, "Type in no password and hit Enter/Return if you want to change it now."),
     says(m.PasswordTooShort, "Minimal password length is 4 characters."),
     says(m.Registered, "You are registered."),
     says(m.BeginnerHint, "Type 'help beginner' to get started."),
     says(m.Goodbye, "                             Goodbye."),
-    hears(m.Goodbye, "Thanks for using this server!"),  # BaldLies
+    hears(m.Goodbye, "Thanks for using this server!", server="BaldLies"),
     says(m.ConnectionTimedOut, "Connection timed out."),
     says(m.RestartNotice, "*** ATTENTION ! FIBS will {restart:restart} in {delay:text}"),
     says(m.Shutdown, "** System administrator causes shutdown. FIBS is terminating."),

@@ -103,7 +103,7 @@ class Slot:
 class Wording(Generic[T]):
     """One wording of the messages of a class."""
 
-    def __init__(self, cls: type[T], template: str, fixed: dict[str, Any], *, spoken: bool) -> None:
+    def __init__(self, cls: type[T], template: str, fixed: dict[str, Any], *, spoken: bool, server: str = "") -> None:
         """Compile a template.
 
         Args:
@@ -111,11 +111,13 @@ class Wording(Generic[T]):
             template: the template, see the module's docstring.
             fixed: fields that have one value in this wording and are not written in the line.
             spoken: whether the wording is used for writing; others are only parsed.
+            server: the server that alone is known to write so; else FIBS does, or it is not known who.
         """
         self.cls = cls
         self.template = template
         self.fixed = fixed
         self.spoken = spoken
+        self.server = server
 
     @cached_property
     def parts(self) -> tuple[str | Slot, ...]:
@@ -246,9 +248,9 @@ def says(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
     return Wording(cls, template, fixed, spoken=True)
 
 
-def hears(cls: type[T], template: str, **fixed: Any) -> Wording[T]:
-    """Build a wording of other servers or versions, which is parsed but never written."""
-    return Wording(cls, template, fixed, spoken=False)
+def hears(cls: type[T], template: str, *, server: str = "", **fixed: Any) -> Wording[T]:
+    """Build a wording of other servers or versions, which is parsed but never written; `server` says whose it is."""
+    return Wording(cls, template, fixed, spoken=False, server=server)
 
 
 def _parse(cls: type[Any], template: str) -> Iterator[str | Slot]:

@@ -1,4 +1,4 @@
-"""Tables games other than backgammon: invitations, turns, ends, lists, refusals (docs/protocol.md, "Other games").
+"""Tables games other than backgammon: invitations, turns, ends, lists, refusals (docs/reference/protocol.md).
 
 No server but ours sends these. What is the same in backgammon, such as a roll of two dice, has the same message.
 """

@@ -20,7 +20,7 @@ from tests.cli.engine.runner import START, Asking
 from tests.cli.engine.test_rollout import rolled
 from tests.replay.sample_match import sample_transcript
 
-PAGE: Final = (Path(__file__).parents[3] / "docs" / "commands-engine.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[3] / "docs" / "reference" / "commands-engine.md").read_text("utf-8")
 
 
 def fields(thing: Any) -> Iterator[str]:

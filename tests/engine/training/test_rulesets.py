@@ -62,6 +62,7 @@ def test_a_checkpoint_of_another_recipe_is_not_continued(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.thorough
 def test_five_hundred_games_are_enough_to_beat_random_play(tmp_path: Path) -> None:
     training = RulesetTraining(RECIPE, tmp_path)
     list(training.run())

@@ -1,4 +1,4 @@
-"""docs/records.md describes the tables as they are."""
+"""docs/reference/records.md describes the tables as they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from fibsbot.records.store.schema import METADATA
 from fibsbot.records.stored_rows import Fact, MatchOutcome
 
-PAGE: Final = (Path(__file__).parents[3] / "docs" / "records.md").read_text("utf-8")
+PAGE: Final = (Path(__file__).parents[3] / "docs" / "reference" / "records.md").read_text("utf-8")
 
 
 def described(table: str) -> list[str]:
