@@ -202,6 +202,7 @@ def _run(  # noqa: PLR0917 - all that makes a process
         fcntl.ioctl(out.fileno(), termios.TIOCSCTTY, 0)
         os.dup2(out.fileno(), 0)
         sys.stdin = open(0, closefd=False)  # noqa: SIM115 - that of the other process is closed
+        sys.__stdin__ = sys.stdin  # type: ignore[misc]
     signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a worker process may have been the first, with signals held back
     _become(environment, out, err)
     os.chdir(folder)

@@ -1,14 +1,17 @@
-"""The session of `fibsbot table --server`: a person's login, session log and store, and the page in the browser."""
+"""The session of `fibsbot table --server`: a person's login, session log and store, and the face of the table."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime as dt
 import getpass
+import io
 import os
 import signal
 import sys
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -24,27 +27,24 @@ from fibsbot.files import os_errors_as
 from fibsbot.log import LogLevel, configure_log
 from fibsbot.records.store import StoreWriter
 from fibsbot.redaction import hide_password
-from fibsbot.table.page_server import PageServer
 from fibsbot.table.server_host import ServerHost, ServerLogin
 from fibsbot.table.server_session import person_settings
 from fibsbot.table.store_recorder import StoreRecorder
 
 
 def play_on_server(  # noqa: PLR0913, PLR0917 - the options of the command
+    show: Callable[[ServerHost], str],
     address: tuple[str, int],
     user: str,
     keyring: str | None,
     store: str,
     folder: Path,
-    port: int,
     *,
     register: bool,
-    browse: bool,
 ) -> None:
-    """Log in and serve the page until Ctrl-C, or until the server ends the session."""
+    """Log in, and let `show` be the face until the person leaves; it returns why there was no login, or nothing."""
     server = ServerSettings(*address)
     person = person_settings(user, _password(user, server, keyring))
-    configure_log(level=LogLevel.WARNING)
     with os_errors_as(UserError, f"cannot make the folder {folder}"):
         folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{user}-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}.jsonl"
@@ -53,9 +53,7 @@ def play_on_server(  # noqa: PLR0913, PLR0917 - the options of the command
     try:
         login = ServerLogin(server, person, register=register, log_path=path)
         host = ServerHost(login, StoreRecorder(user, server.address, writer))
-        why = asyncio.run(_serve(host, port, browse=browse))
-    except OSError as error:
-        raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
+        why = show(host)
     finally:
         writer.close()
     click.echo(f"Session log: {path}")
@@ -79,8 +77,34 @@ def _password(user: str, server: ServerSettings, keyring: str | None) -> str:
     return text
 
 
+def in_terminal(host: ServerHost, *, dark: bool) -> str:
+    """Show the table in this terminal until the person leaves; what is logged meanwhile comes after that."""
+    from fibsbot.table.terminal.server_app import ServerTableApp  # noqa: PLC0415 - textual, which the page does without
+
+    log = io.StringIO()
+    with contextlib.redirect_stderr(log):
+        configure_log(level=LogLevel.WARNING)
+    app = ServerTableApp(host, dark=dark)
+    app.run(loop=asyncio.new_event_loop())
+    click.echo(log.getvalue(), err=True, nl=False)
+    if app.fault is not None:
+        raise app.fault
+    return app.refused
+
+
+def in_browser(host: ServerHost, port: int, *, browse: bool) -> str:
+    """Serve the page until Ctrl-C, or until the server ends the session."""
+    configure_log(level=LogLevel.WARNING)
+    try:
+        return asyncio.run(_serve(host, port, browse=browse))
+    except OSError as error:
+        raise UserError(f"cannot listen on 127.0.0.1:{port}: {error.strerror or error}") from None
+
+
 async def _serve(host: ServerHost, port: int, *, browse: bool) -> str:
     """Serve the page; return why the server has refused the login, an empty string otherwise."""
+    from fibsbot.table.page_server import PageServer  # noqa: PLC0415 - aiohttp, which the terminal does without
+
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)

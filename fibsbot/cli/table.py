@@ -86,16 +86,17 @@ def table(  # noqa: PLR0913 - one argument per option
     The match is written to a file as it is played, which `fibsbot report` opens. With --position the ID says the score
     and the length of the match.
 
-    With --server you log in as a person to FIBS or a server that speaks its protocol. The password is asked for here,
-    or taken from $FIBSBOT_PASSWORD or the keyring; it is sent once and kept nowhere.
+    With --server you log in as a person to FIBS or a server that speaks its protocol, in either face. The password is
+    asked for here, or taken from $FIBSBOT_PASSWORD or the keyring; it is sent once and kept nowhere.
     """
+    in_terminal = _is_for_terminal(asked=terminal, page=bool(no_browser or port))
     if server is not None or user is not None:
-        if server is None or user is None or terminal:
-            raise click.UsageError("--server and --user belong together, and are about the page in the browser")
-        _play_on_server(server, user, keyring, store, output, port, register=register, browse=not no_browser)
+        if server is None or user is None:
+            raise click.UsageError("--server and --user belong together")
+        page = None if in_terminal else {"port": port, "browse": not no_browser}
+        _play_on_server(page, server, user, keyring, store, output, register=register)
         return
     laws = laws_from(**named)
-    in_terminal = _is_for_terminal(asked=terminal, page=bool(no_browser or port))
     try:
         rules = load_ruleset(game)
     except UnknownGameError as error:
@@ -139,10 +140,15 @@ def path_of(match: BotMatch, folder: Path) -> Path:
     return next(path for path in paths if not path.exists())
 
 
-def _play_on_server(server: tuple[str, int], user: str, *arguments: Any, **options: Any) -> None:
-    from fibsbot.cli.server_table import play_on_server  # noqa: PLC0415 - the client, which no help needs
+def _play_on_server(show_page: dict[str, Any] | None, *arguments: Any, **options: Any) -> None:
+    """Play on a server in the browser, by options of the page, or in the terminal if there are none."""
+    from fibsbot.cli import server_table  # noqa: PLC0415 - the client, which no help needs
 
-    play_on_server(server, user, *arguments, **options)
+    if show_page is None:
+        show = partial(server_table.in_terminal, dark=_is_dark())
+    else:
+        show = partial(server_table.in_browser, **show_page)
+    server_table.play_on_server(show, *arguments, **options)
 
 
 def _is_for_terminal(*, asked: bool, page: bool) -> bool:
@@ -180,8 +186,7 @@ def _play_in_terminal(match: BotMatch, load: Callable[[], Any], path: Path) -> N
     from fibsbot.table.terminal.app import TableApp  # noqa: PLC0415 - loads textual
 
     host = LateBotHost(match, load)
-    dark = not _is_light(os.environ.get("COLORFGBG", ""))
-    app = TableApp(host, dark=dark, report_file=lambda: file.path.with_suffix(".html"))
+    app = TableApp(host, dark=_is_dark(), report_file=lambda: file.path.with_suffix(".html"))
     file = MatchFile(path, app.warn)
     host.listen(lambda: file.write(host.match))
     app.run(loop=asyncio.new_event_loop())
@@ -195,9 +200,9 @@ def _play_in_terminal(match: BotMatch, load: Callable[[], Any], path: Path) -> N
     os._exit(app.return_code or 0)  # Python would wait for a bot that thinks or compiles
 
 
-def _is_light(colours: str) -> bool:
-    """Return whether a terminal says that its background is light: `0;15` is black on white."""
-    return colours.rpartition(";")[2] in {"7", "15"}
+def _is_dark() -> bool:
+    """Return whether the terminal does not say that its background is light: `0;15` is black on white."""
+    return os.environ.get("COLORFGBG", "").rpartition(";")[2] not in {"7", "15"}
 
 
 async def _serve(match: BotMatch, load: Callable[[], Any], port: int, path: Path, *, browse: bool) -> None:

@@ -172,7 +172,7 @@ class TableModel(ABC):
     def _what_to_decide(self) -> str:
         state = self.state
         if state.resignation:
-            return f"{self.opponent} offers to resign."
+            return f"{self.opponent} offers to resign {state.resignation.level.words}."
         if state.stage is Stage.DOUBLED:
             return f"{self.opponent} {'redoubles' if state.redoubles else 'doubles'} to {state.offered}."
         if state.stage is Stage.NAME and state.naming:

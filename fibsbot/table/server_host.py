@@ -15,6 +15,7 @@ from attrs import frozen
 
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
+from fibs_protocol.session import State
 from fibsbot.bot.driver import Driver
 from fibsbot.bot.events_and_actions import ConnectionLost, End, Event, QuitRequested, Record
 from fibsbot.bot.login import Registration
@@ -111,6 +112,18 @@ class ServerHost(TableHost):
         """What the connection does, in words."""
         return self.ended or self.session.status
 
+    @property
+    def online(self) -> bool:
+        """Whether the person can ask for something."""
+        return self.session.logged_in and not self.ended
+
+    @property
+    def watching(self) -> str | None:
+        """The player whose match the person watches."""
+        match = self.session.match
+        watches = match is not None and match.watched and self.session.state is State.WATCHING
+        return match.names[0] if match is not None and watches else None
+
     def changed(self) -> None:
         """Send what the person has decided, and tell who listens."""
         self._dispatch(InputGiven(time.monotonic()))
@@ -125,7 +138,7 @@ class ServerHost(TableHost):
             return self._connect_again()
         if address not in ORDERS:
             raise LookupError(address)
-        if self.ended or not self.session.logged_in:
+        if not self.online:
             return False
         for command in ORDERS[address](asked, self.session.lobby):
             self.session.give(command)
@@ -144,10 +157,10 @@ class ServerHost(TableHost):
             "status": self.sentence,
             "ended": bool(self.ended),
             "games": ["backgammon", *sorted(GAMES)],
-            "online": session.logged_in and not self.ended,
+            "online": self.online,
             "playing": session.playing,
             "watched": match is not None and match.watched,
-            "watching": match.names[0] if match is not None and match.watched and not match.ended else None,
+            "watching": self.watching,
         }
 
     # -- the connection -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import enum
 import itertools
 from collections import deque
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from attrs import asdict, define, frozen
 
@@ -89,6 +89,34 @@ class SavedMatchLine:
     score: tuple[int, int]
     """The person's points first."""
     game: str | None = None
+
+
+@frozen
+class PlayerLine:
+    """A player who is there."""
+
+    name: str
+    rating: float
+    experience: int
+    state: str
+    """What the player does: ready, playing, watching, busy, away."""
+    other: str | None
+    """Whom the player plays or watches."""
+    client: str | None
+
+    @classmethod
+    def of(cls, info: m.WhoInfo) -> Self:
+        """Return the line of a player, with one word for what the player does."""
+        if info.opponent is not None:
+            state = "playing"
+        elif info.watching is not None:
+            state = "watching"
+        elif info.away:
+            state = "away"
+        else:
+            state = "ready" if info.ready else "busy"
+        other = info.opponent or info.watching
+        return cls(info.name, info.rating, info.experience, state, other, info.client)
 
 
 class ServerLobby:
@@ -307,14 +335,18 @@ class ServerLobby:
 
     # -- for a face -----------------------------------------------------------------------------------------------
 
+    @property
+    def player_lines(self) -> list[PlayerLine]:
+        """Everybody who is there, the person as well."""
+        return [] if self.players is None else [PlayerLine.of(info) for info in self.players.users.values()]
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything in JSON types: players by name, lines by number."""
-        users = self.players.users.values() if self.players is not None else ()
         return {
             "user": self.user,
             "ready": self.ready,
             "away": self.away,
-            "players": {info.name: _player(info) for info in users},
+            "players": {line.name: _as_dict(line) for line in self.player_lines},
             "invitations": [asdict(invitation) for invitation in self.invitations.values()],
             "invited": self.invited,
             "saved": [asdict(saved) for saved in self.saved.values()],
@@ -327,21 +359,7 @@ class ServerLobby:
         }
 
 
-def _player(info: m.WhoInfo) -> dict[str, Any]:
-    """Return a player with one word for what the player does."""
-    if info.opponent is not None:
-        state = "playing"
-    elif info.watching is not None:
-        state = "watching"
-    elif info.away:
-        state = "away"
-    else:
-        state = "ready" if info.ready else "busy"
-    return {
-        "name": info.name,
-        "rating": info.rating,
-        "experience": info.experience,
-        "state": state,
-        "with": info.opponent or info.watching,
-        "client": info.client,
-    }
+def _as_dict(line: PlayerLine) -> dict[str, Any]:
+    fields = asdict(line)
+    fields["with"] = fields.pop("other")
+    return fields

@@ -193,6 +193,8 @@ class ServerSession:
         connection = self._connection
         connection.greeted = True
         self.status = "logged in"
+        if connection.context.counters.connections > 1:
+            self.lobby.note("You are connected again.")
         connection.players.request_list(fresh=False)
         opponent = self.lobby.resume_with
         if opponent and self.match is not None:
@@ -254,10 +256,12 @@ class ServerSession:
         self._resume()
 
     def _react(self, message: Message) -> None:
-        """Ask for a board that does not come by itself; note that the server is about to close the connection."""
+        """Ask for a board that does not come by itself; note what ends, or is about to."""
         match message:
             case m.YouWatch():
                 self._ask_board()
+            case m.YouStopWatching() | m.WatchedGone() if self.match is not None and self.match.watched:
+                self.match.break_off(write(message).removeprefix("** "))
             case m.ResignRejected() | m.RollRejected() if self.state in IN_MATCH:
                 self._ask_board()
             case m.RestartNotice() | m.Shutdown():

@@ -212,6 +212,8 @@ async def test_a_match_is_watched_from_its_board_to_its_end_and_nothing_can_be_d
         await until(cat, lambda: "won" in match_of(cat).sentence)
         assert cat.model is not None
         assert match_of(cat).actions == ()
+        cat.request("unwatch", {})
+        await until(cat, lambda: cat.watching is None)
 
 
 async def test_a_chouette_is_watched() -> None:

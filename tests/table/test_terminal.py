@@ -12,10 +12,13 @@ from random import Random
 from typing import Any, Final
 
 import pytest
+from attrs import evolve
 from textual.errors import NoWidget
 from textual.pilot import Pilot
 
 from fibsbot.games import GAMES, load_ruleset
+from fibsbot.rules.game import double, redouble, resign
+from fibsbot.rules.laws import MODERN, Level
 from fibsbot.rules.state import Stage
 from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
@@ -38,6 +41,7 @@ from tests.table.terminal_app import (
 
 GOLDEN: Final = Path(__file__).parent / "screens"
 RIGHT: Final = 3
+ROLL: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10"
 MANY_INPUTS: Final = (("backgammon", 2000), ("tabula", 1000))
 
 
@@ -280,6 +284,22 @@ async def test_random_inputs_end_without_an_exception(game: str, inputs: int, mo
 
 
 # -- what is seen ---------------------------------------------------------------------------------------------------
+
+
+async def test_what_is_resigned_is_on_the_board_and_an_instant_redouble_has_its_name() -> None:
+    app = new_app("backgammon", position=ROLL)
+    match = match_of(app)
+    before = evolve(match.state, laws=evolve(MODERN, redoubles=2))
+    async with app.run_test() as pilot:
+        match.show_decision(resign(before, match.seat.other, Level.GAMMON))
+        app.show()
+        shown = "\n".join(await screen_of(pilot))
+        assert " resigns gammon " in shown
+        assert "bot offers to resign a gammon." in shown
+        doubled = double(before, before.turn)
+        match.show_decision(redouble(doubled, match.seat.other))
+        app.show()
+        assert "[b] raccoon" in "\n".join(await screen_of(pilot))
 
 
 @pytest.mark.parametrize(

@@ -6,34 +6,35 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar, Final
 
-from attrs import field, frozen
 from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.timer import Timer
-from textual.widgets import Input, RichLog
+from textual.widgets import RichLog
 
 from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.table.hosts import TableHost
-from fibsbot.table.model import Action, SheetEntry, TableModel
+from fibsbot.table.model import Action, TableModel
+from fibsbot.table.terminal import help as help_texts
 from fibsbot.table.terminal import keys
 from fibsbot.table.terminal.board import BoardSize, draw_board, size_for, view_of
-from fibsbot.table.terminal.canvas import Canvas
+from fibsbot.table.terminal.canvas import Canvas, plain
 from fibsbot.table.terminal.colours import DARK, LIGHT, theme_of
 from fibsbot.table.terminal.error_output import NoErrorOutput
-from fibsbot.table.terminal.keys import Digits, KeyLabel
+from fibsbot.table.terminal.keys import Digits, KeyLabel, Prompt
 from fibsbot.table.terminal.lessons import Lessons
-from fibsbot.table.terminal.panel import NARROWEST, board_in_words, draw_panel, entry_in_words
+from fibsbot.table.terminal.line_input import LineInput, is_free, key_of
+from fibsbot.table.terminal.panel import NARROWEST, Aside, draw_panel
 from fibsbot.table.terminal.widgets import BoardInputs, BoardWidget, CanvasWidget, HelpScreen, KeysWidget
+from fibsbot.table.terminal.words import WordLog
 from fibsbot.text import one_line
 
 LINES_BELOW: Final = 3
@@ -44,19 +45,12 @@ LARGEST_TEXT: Final = 200
 """Characters of a typed play."""
 
 
-@frozen
-class Prompt:
-    """A question that is answered by one key; any other key leaves all as it is."""
-
-    text: str
-    answers: Mapping[str, Callable[[], object]] = field(factory=dict)
-
-
 class TableApp(App[None]):
     """A person's table in a terminal."""
 
     TITLE = "fibsbot table"
     ENABLE_COMMAND_PALETTE = False
+    AUTO_FOCUS = None
     BINDINGS: ClassVar = [
         Binding("ctrl+c,ctrl+q", "leave", priority=True, show=False),
         Binding("tab", "turn('tab')", priority=True, show=False),  # the screen would take it to go to a widget
@@ -67,11 +61,10 @@ class TableApp(App[None]):
     #panel { width: 1fr; height: 1fr; margin-left: 1; }
     #words { display: none; height: 1fr; scrollbar-size: 1 1; }
     #sentence { height: 1; }
-    #typed { display: none; height: 1; border: none; padding: 0; background: $background; }
-    #typed:focus { border: none; }
+    LineInput { padding: 0; background: $background; }
     #keys { height: 2; }
     HelpScreen { align: center middle; }
-    #help { width: auto; height: auto; max-width: 100%; max-height: 100%; padding: 0 1; border: round $primary; }
+    #help { width: 78; height: auto; max-width: 100%; max-height: 100%; padding: 0 1; border: round $primary; }
     """
 
     def __init__(
@@ -95,17 +88,15 @@ class TableApp(App[None]):
         self._digits = Digits()
         self._digits_timer: Timer | None = None
         self._in_words = False
-        self._written: list[SheetEntry] = []
-        """The score sheet as it is in the log."""
-        self._said = ""
-        self._commands: Mapping[str, Callable[[], object]] = {
+        self._word_log = WordLog()
+        self._commands: dict[str, Callable[[], object]] = {
             **dict.fromkeys(("tab", "right", "down"), partial(self._turn_cursor, 1)),
             **dict.fromkeys(("shift+tab", "left", "up"), partial(self._turn_cursor, -1)),
             "enter": self._play_at_cursor,
             "o": partial(self._play_at_cursor, other=True),
             "/": self._open_typed,
             **dict.fromkeys(("h", "f1"), self._show_help),
-            "l": self._change_colours,
+            "l": self.change_colours,
             "w": self._change_to_words,
             "q": self.action_leave,
         }
@@ -113,12 +104,22 @@ class TableApp(App[None]):
         self.board = BoardWidget(self._draw_board, inputs, "board")
         self.panel = CanvasWidget(self._draw_panel, "panel")
         self.sentence = CanvasWidget(self._draw_sentence, "sentence")
-        self.typed = Input(id="typed", max_length=LARGEST_TEXT, placeholder="a play, such as 8/5 6/5")
+        self.typed = LineInput(
+            self._type_play, self._close_typed, "typed", max_length=LARGEST_TEXT, placeholder="a play, such as 8/5 6/5"
+        )
         self.words = RichLog(id="words", wrap=True, min_width=20)
         self.keys = KeysWidget(self._labels, lambda: self.colours, self.press, "keys")
         for name, colours in (("table-dark", DARK), ("table-light", LIGHT)):
             self.register_theme(theme_of(name, colours, dark=colours is DARK))
         self.theme = "table-dark" if dark else "table-light"
+
+    leave_question = "Leave the match? It is kept in its file."
+    help_text = help_texts.AGAINST_BOT
+
+    @property
+    def at_board(self) -> bool:
+        """Whether keys are for the board: nothing is on top of it, and nothing is being typed."""
+        return self.screen is self.screen_stack[0] and self.focused is None
 
     @property
     def model(self) -> TableModel | None:
@@ -183,8 +184,8 @@ class TableApp(App[None]):
         self._due = False
         if self.lessons is not None:
             self.lessons.write_report()
-        if self.model is not None:
-            self._write_words(self.model)
+        for line in (*(self._word_log.new_lines(self.model) if self.model else ()), *self.new_words()):
+            self.words.write(plain(line))
         for widget in (self.board, self.panel, self.sentence, self.keys):
             widget.redraw()
 
@@ -221,55 +222,44 @@ class TableApp(App[None]):
     def _draw_panel(self, width: int, height: int) -> Canvas:
         if self.model is None:
             return Canvas(width, height, self.colours.screen)
-        aside = self.lessons.aside(width, self.colours) if self.lessons else None
-        return draw_panel(self.model, width, height, self.colours, aside)
+        return draw_panel(self.model, width, height, self.colours, self.aside(width, height))
+
+    def aside(self, width: int, height: int) -> Aside:  # noqa: ARG002 - for subclasses
+        """Return what the panel shows beside the match."""
+        return self.lessons.aside(width, self.colours) if self.lessons else Aside()
 
     def _labels(self) -> list[KeyLabel]:
-        lessons = self.lessons.labels if self.lessons else ()
-        return keys.labels_of(self.model, lessons) if self.model else [KeyLabel("h", "help"), KeyLabel("q", "quit")]
+        return keys.labels_of(self.model, self.more_labels()) if self.model else list(keys.ALWAYS)
 
-    def _write_words(self, model: TableModel) -> None:
-        """Write to the log what has happened since the last time."""
-        pairs = zip(self._written, model.sheet, strict=False)
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], pairs))
-        new = [entry_in_words(entry, model.names) for entry in model.sheet[same:]]
-        self._written = list(model.sheet)
-        if model.sentence != self._said and not model.waiting:
-            self._said = model.sentence
-            if model.state.dice:
-                new.append(f"The dice are {' and '.join(map(str, model.state.dice))}.")
-            new += [*board_in_words(model), model.sentence]
-        new += self.lessons.new_words() if self.lessons else ()
-        for line in new:
-            self.words.write(line)
+    def more_labels(self) -> Sequence[KeyLabel]:
+        """Return the keys of what the table offers beside the match."""
+        return self.lessons.labels if self.lessons else ()
+
+    def new_words(self) -> Sequence[str]:
+        """Return what is to be read out beside the match, once."""
+        return self.lessons.new_words() if self.lessons else ()
 
     # -- keys ---------------------------------------------------------------------------------------------------
 
     def on_key(self, event: events.Key) -> None:
         """Do what a key means."""
-        if self.screen is not self.screen_stack[0]:
-            return
-        if self.typed.has_focus:
-            if event.key == "escape":
-                self._close_typed()
-                event.stop()
-            return
-        event.stop()
-        event.prevent_default()
-        self.press(event.key if event.key in {"tab", "enter"} or not event.is_printable else event.character or "")
+        if self.screen is self.screen_stack[0] and is_free(self.focused, event):
+            self.press(key_of(event))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002 - textual's
+        """Return whether an action is possible: Tab goes to another checker at the board alone."""
+        return action != "turn" or self.at_board
 
     def action_turn(self, key: str) -> None:
         """Go to another checker."""
-        if self.screen is self.screen_stack[0] and not self.typed.has_focus:
-            self.press(key)
+        self.press(key)
 
     def press(self, key: str) -> None:
         """Do what a key means, wherever it came from; printable keys are their characters."""
         self.notice = ""
         key = {" ": "space", "?": "?"}.get(key, key if len(key) > 1 else key.lower())
-        if self.prompt is not None:
-            prompt, self.prompt = self.prompt, None
-            prompt.answers.get(key, lambda: None)()
+        if self.answer(key):
+            pass
         elif key in "0123456789" and len(key) == 1:
             self._type_digit(key)
             return
@@ -280,6 +270,13 @@ class TableApp(App[None]):
             self._press_key(key)
         self.show()
 
+    def answer(self, key: str) -> bool:
+        """Answer what is asked; return whether something was."""
+        prompt, self.prompt = self.prompt, None
+        if prompt is not None:
+            prompt.answers.get(key, lambda: None)()
+        return prompt is not None
+
     def _press_key(self, key: str) -> None:
         model = self.model
         if key in self._commands:
@@ -287,12 +284,16 @@ class TableApp(App[None]):
         elif model is not None and key in keys.PREFERENCE_KEYS:
             preference = keys.PREFERENCE_KEYS[key]
             self.host.prefer(preference, wanted=preference not in model.preferences)
-        elif model is not None:
-            action = next((one for one in keys.ACTION_KEYS.get(key, ()) if one in model.actions), None)
-            if action is not None:
-                self._act_or_ask(action)
-            elif self.lessons is not None:
-                self.lessons.press(key)
+        elif not self._press_action(key) and model is not None and self.lessons is not None:
+            self.lessons.press(key)
+
+    def _press_action(self, key: str) -> bool:
+        """Do what a key means in the match; return whether it means something now."""
+        actions = self.model.actions if self.model else ()
+        action = next((one for one in keys.ACTION_KEYS.get(key, ()) if one in actions), None)
+        if action is not None:
+            self._act_or_ask(action)
+        return action is not None
 
     def _act_or_ask(self, action: Action) -> None:
         """Do what may be done, or ask first."""
@@ -303,12 +304,14 @@ class TableApp(App[None]):
             answers = {str(level.value): partial(self.host.act, action, (level.value,)) for level in Level}
             self.prompt = Prompt(f"Resign? {keys.LEVELS} (any other key: no)", answers)
         elif action in keys.CONFIRMED:
-            what = f"Double to {2 * model.state.cube}?" if action is Action.DOUBLE else f"{action.value.capitalize()}?"
-            self._confirm(what, partial(self.host.act, action))
+            name = keys.label_of(action, model).capitalize()
+            what = f"Double to {2 * model.state.cube}?" if action is Action.DOUBLE else f"{name}?"
+            self.confirm(what, partial(self.host.act, action))
         else:
             self.host.act(action)
 
-    def _confirm(self, question: str, then: Callable[[], object]) -> None:
+    def confirm(self, question: str, then: Callable[[], object]) -> None:
+        """Ask, and do it if the answer is yes."""
         self.prompt = Prompt(f"{question} [y]es, [n]o", {"y": then, "enter": then})
 
     def action_leave(self) -> None:
@@ -316,7 +319,7 @@ class TableApp(App[None]):
         if self.model is None or self.model.match_over or self.prompt is not None:
             self.exit()
         else:
-            self._confirm("Leave the match? It is kept in its file.", self.exit)
+            self.confirm(self.leave_question, self.exit)
             self.show()
 
     def warn(self, text: str) -> None:
@@ -325,8 +328,7 @@ class TableApp(App[None]):
         self.show()
 
     def _show_help(self) -> None:
-        if self.screen is self.screen_stack[0]:
-            self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(self.help_text))
 
     def _change_to_words(self) -> None:
         """Show moves in words in place of the board, or the board again."""
@@ -334,7 +336,8 @@ class TableApp(App[None]):
         self.query_one("#top").display = not self._in_words
         self.words.display = self._in_words
 
-    def _change_colours(self) -> None:
+    def change_colours(self) -> None:
+        """Change between colours for dark and for light terminals."""
         dark = self.colours is LIGHT
         self.colours = DARK if dark else LIGHT
         self.theme = "table-dark" if dark else "table-light"
@@ -428,20 +431,17 @@ class TableApp(App[None]):
         if self.model is None or self.model.play is None:
             self.notice = "there is nothing to play now"
             return
-        self.sentence.display, self.typed.display = False, True
-        self.typed.value = ""
-        self.typed.focus()
+        self.sentence.display = False
+        self.typed.open()
 
     def _close_typed(self) -> None:
-        self.set_focus(None)
-        self.typed.display, self.sentence.display = False, True
+        self.sentence.display = True
         self.show()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
+    def _type_play(self, text: str) -> None:
         """Make the moves that were typed."""
         try:
-            if event.value.strip():
-                self.host.type_play(event.value)
+            if text.strip():
+                self.host.type_play(text)
         except (PlayError, RuleError) as error:
             self.notice = one_line(error)
-        self._close_typed()

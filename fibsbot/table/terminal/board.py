@@ -14,6 +14,7 @@ from fibsbot.drawing.scene import DrawnSide, Scene, scene_of_game
 from fibsbot.match import Owner
 from fibsbot.notation.play_notation import IN_HAND
 from fibsbot.position import BAR
+from fibsbot.rules.laws import Level
 from fibsbot.rules.sides import HAND, OFF, START
 from fibsbot.rules.state import Stage
 from fibsbot.table.model import TableModel
@@ -316,7 +317,13 @@ def _draw_bar(canvas: Canvas, view: BoardView, size: BoardSize, colours: Colours
 
 
 def _draw_dice(canvas: Canvas, view: BoardView, size: BoardSize, colours: Colours) -> None:
-    """Draw the dice in the half of the side that plays them: the person's on the right."""
+    """Draw the dice in the half of the side that plays them, the person's on the right, or what it offers to resign."""
+    for side, column in ((view.scene.below, BAR_COLUMN + 1), (view.scene.above, 0)):
+        if side.resigns:
+            text = f" resigns {Level(side.resigns).name.lower()} "
+            x = size.left(column) + (6 * size.cell - len(text)) // 2
+            canvas.write(x, size.half + 2, text, colours.die)
+            return
     own = view.scene.below.dice is not None
     half = size.left(BAR_COLUMN + 1 if own else 0)
     x = half + (6 * size.cell - len(view.dice) * (DIE + 1) + 1) // 2

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 
+from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from rich.style import Style
+
+
+@lru_cache(4096)
+def plain(text: str) -> str:
+    """Return a text in which each character is printable and one column wide; "?" stands for others.
+
+    What people and servers say may have characters that a terminal would obey.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    fits = (character.isprintable() and get_character_cell_size(character) == 1 for character in text)
+    return "".join(character if good else "?" for character, good in zip(text, fits, strict=True))
 
 
 class Canvas:
@@ -23,7 +37,7 @@ class Canvas:
         """Write a text, or the part of it that is on the canvas; without a style, in what is there."""
         if not 0 <= y < self.height:
             return
-        for column, character in enumerate(text, x):
+        for column, character in enumerate(plain(text), x):
             if 0 <= column < self.width:
                 self._characters[y][column] = character
         if style is not None:

@@ -40,6 +40,8 @@ class Colours:
     """What is asked, or went wrong."""
     key: Style
     """A key that may be pressed."""
+    chosen: Style
+    """Added to the chosen row of a list."""
 
 
 DARK: Final = Colours(
@@ -61,6 +63,7 @@ DARK: Final = Colours(
     cube=Style.parse("bold #0b0d11 on #f5ecd9"),
     prompt=Style.parse("bold #ffb000"),
     key=Style.parse("bold #6fd08c"),
+    chosen=Style.parse("on #2f4256"),
 )
 LIGHT: Final = Colours(
     screen=Style.parse("#1b2430 on #fbfaf7"),
@@ -81,6 +84,7 @@ LIGHT: Final = Colours(
     cube=Style.parse("bold #ffffff on #1d2430"),
     prompt=Style.parse("bold #a03000"),
     key=Style.parse("bold #00703c"),
+    chosen=Style.parse("on #d3e0ec"),
 )
 
 

@@ -1,13 +1,13 @@
-"""What each key means, and the line of keys that says what may be done now."""
+"""What keys mean, and the line of keys that says what may be done now."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from attrs import frozen
+from attrs import field, frozen
 
-from fibsbot.rules.laws import Level
+from fibsbot.rules.laws import REDOUBLE_NAMES, Level
 from fibsbot.table.model import Action, Preference, TableModel
 
 ACTION_KEYS: Final[Mapping[str, tuple[Action, ...]]] = {
@@ -39,7 +39,6 @@ LABELS: Final[Mapping[Action, str]] = {
     Action.DOUBLE: "double",
     Action.TAKE: "take",
     Action.PASS: "pass",
-    Action.BEAVER: "beaver",
     Action.ACCEPT: "accept",
     Action.REJECT: "reject",
     Action.REJECT_ROLL: "reject roll",
@@ -50,33 +49,14 @@ LABELS: Final[Mapping[Action, str]] = {
 CONFIRMED: Final = frozenset({Action.DOUBLE, Action.PASS, Action.BEAVER})
 """Actions that are asked about first."""
 LEVELS: Final = ", ".join(f"{level.value} {level.name.lower()}" for level in Level)
-HELP: Final = """\
-click, Enter     move a checker by the left die
-right click, o   by the other die
-drag             from its point to where it goes
-digits           move from that point (25: from the bar, or the hand)
-Tab, arrows      go from checker to checker
-/                type a whole play, such as 8/5 6/5
-click on dice    roll; swap the dice; done
-space            roll; done (nothing is played before); next game
-u undo   s swap the dice   d double   t take   p pass   b beaver
-r resign   y accept, n reject a resignation   x reject the roll
-n next game   q quit
 
-Left to the table:
-a rolls   f makes plays without a choice   g bears off with all
 
-Against the bot alone:
-?  hint: equity, loss, chances: W wins, G gammons, LG lost gammons
-c  tutor, who speaks before a blunder stands
-Backspace  take the last move or decision back
-r report, n new match, when the match is over
+@frozen
+class Prompt:
+    """A question that is answered by one key; any other key leaves all as it is."""
 
-l light or dark   w moves in words, for screen readers
-
-[8] can move, {8} is the checker that Enter moves, >5< where it can
-go; <○> is where the opponent has just moved, < > from where.
-"""
+    text: str
+    answers: Mapping[str, Callable[[], object]] = field(factory=dict)
 
 
 @frozen
@@ -94,17 +74,27 @@ class KeyLabel:
         return f"[{self.key}] {self.label}"
 
 
-def labels_of(model: TableModel, lessons: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
-    """Return what may be done now, with its keys; `lessons` are those that the table offers."""
+ALWAYS: Final = (KeyLabel("h", "help"), KeyLabel("q", "quit"))
+
+
+def label_of(action: Action, model: TableModel) -> str:
+    """Return the label of an action; an instant redouble has a name of its own each time."""
+    if action is Action.BEAVER:
+        return REDOUBLE_NAMES[min(model.state.redoubles, len(REDOUBLE_NAMES) - 1)]
+    return LABELS[action]
+
+
+def labels_of(model: TableModel, more: Sequence[KeyLabel] = ()) -> list[KeyLabel]:
+    """Return what may be done now, with its keys; `more` are those of what the table offers beside the match."""
     found, done, possible = [], set[Action](), model.actions
     for key, actions in ACTION_KEYS.items():
         action = next((one for one in actions if one in possible), None)
         if action is not None and action not in done:
-            found.append(KeyLabel(key, LABELS[action]))
+            found.append(KeyLabel(key, label_of(action, model)))
             done.add(action)
     if Action.MOVE in possible:
         found += [KeyLabel("tab", "checker"), KeyLabel("enter", "move"), KeyLabel("/", "type")]
-    return [*found, *lessons, KeyLabel("h", "help"), KeyLabel("q", "quit")]
+    return [*found, *more, *ALWAYS]
 
 
 @frozen

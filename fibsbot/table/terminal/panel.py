@@ -11,8 +11,6 @@ from rich.style import Style
 
 from fibsbot.drawing.scene import DrawnSide, Scene, scene_of_game
 from fibsbot.match import Owner
-from fibsbot.notation.play_notation import IN_HAND
-from fibsbot.position import BAR, OFF
 from fibsbot.rules.sides import START, Course
 from fibsbot.rules.state import Seat
 from fibsbot.table.model import Preference, SheetEntry, TableModel
@@ -114,34 +112,6 @@ def _preferences(model: TableModel, width: int, colours: Colours) -> list[Line]:
 def _entry(entry: SheetEntry, seat: Seat, width: int, colours: Colours) -> Iterable[Line]:
     own = entry.seat is seat
     sign, style = (OWN_SIGN, colours.own) if own else (OPPONENT_SIGN, colours.opponent)
-    numbers = entry.dice.split("-")
-    doubled = len(numbers) == 4 and len(set(numbers)) == 1
-    dice = "".join(numbers[:2] if doubled else numbers) + ": " if entry.dice else ""
+    dice = entry.dice.replace("-", "") + ": " if entry.dice else ""
     plain = style + Style(bold=False)
     return [(line, plain) for line in wrap(f"{sign} {dice}{entry.text}", width, subsequent_indent="  ")]
-
-
-# -- in words -------------------------------------------------------------------------------------------------------
-
-
-def entry_in_words(entry: SheetEntry, names: tuple[str, str]) -> str:
-    """Return a line of the score sheet as a sentence."""
-    name = names[entry.seat]
-    return f"{name}: {entry.dice} {entry.text}." if entry.dice else f"{name} {entry.text}."
-
-
-def board_in_words(model: TableModel) -> list[str]:
-    """Return where the checkers of both sides are, each as its side counts, in a sentence for each."""
-    scene = scene_of_game(model.shown, model.seat, model.names)
-    return [_side_in_words(side) for side in (scene.below, scene.above)]
-
-
-def _side_in_words(side: DrawnSide) -> str:
-    names = {BAR: "bar", IN_HAND: "hand", OFF: "off"}
-    places = (*range(IN_HAND, OFF, -1), OFF)
-    found = [
-        f"{names.get(place, place)}: {'pinned' if place in side.pinned else side.row[place]}"
-        for place in places
-        if side.row[place]
-    ]
-    return f"Checkers of {side.name}: {', '.join(found)}; {side.pips} pips."

@@ -10,6 +10,7 @@ from rich.style import Style
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding
+from textual.containers import VerticalScroll
 from textual.geometry import Region
 from textual.screen import ModalScreen
 from textual.strip import Strip
@@ -19,7 +20,7 @@ from textual.widgets import Static
 from fibsbot.table.terminal.board import BoardSize
 from fibsbot.table.terminal.canvas import Canvas
 from fibsbot.table.terminal.colours import Colours
-from fibsbot.table.terminal.keys import HELP, KeyLabel
+from fibsbot.table.terminal.keys import KeyLabel
 
 RIGHT_BUTTON = 3
 
@@ -156,13 +157,23 @@ class KeysWidget(CanvasWidget):
 
 
 class HelpScreen(ModalScreen[None]):
-    """What the keys do."""
+    """What keys and mouse do."""
 
     BINDINGS: ClassVar = [Binding("escape,h,f1,q,space,enter,question_mark", "dismiss", show=False)]
 
+    def __init__(self, text: str) -> None:
+        """Show a text."""
+        super().__init__()
+        self._text = text
+
     def compose(self) -> ComposeResult:
         """Show the text."""
-        yield Static(HELP + "\nEscape closes this.", id="help", markup=False)
+        with VerticalScroll(id="help"):
+            yield Static(self._text + "\nEscape closes this.", markup=False)
+
+    def on_mount(self) -> None:
+        """Let keys scroll where the text is too long."""
+        self.query_one("#help").focus()
 
     def on_click(self) -> None:
         """Close."""
