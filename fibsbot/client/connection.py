@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextlib
 import logging
 import socket
 from typing import Final
@@ -112,10 +113,11 @@ def _notice_silent_end(transport: asyncio.BaseTransport | None) -> None:
     opened = transport.get_extra_info("socket") if transport is not None else None
     if opened is None:
         return
-    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in KEEP_ALIVE.items():
-        if hasattr(socket, name):
-            opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    with contextlib.suppress(OSError):  # it has been cut already, which whoever reads is told
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        for name, value in KEEP_ALIVE.items():
+            if hasattr(socket, name):
+                opened.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 async def connect(host: str, port: int, *, timeout: float = 15.0, tls: TlsSettings | None = None) -> Connection:  # noqa: ASYNC109 - telnetlib3 has its own

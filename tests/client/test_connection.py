@@ -9,8 +9,10 @@ import socket
 import struct
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import telnetlib3
 
 from fibsbot.client.connection import Connection, ConnectionFailedError, connect
 from fibsbot.client.settings import TlsSettings
@@ -96,6 +98,21 @@ async def test_a_reset_is_a_failure_with_one_line() -> None:
     async with connected(talk) as connection:
         with pytest.raises(ConnectionFailedError, match=r"^Connection reset by peer$"):
             await read_all(connection)
+
+
+async def test_a_line_that_is_cut_as_it_opens_is_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    really_open = telnetlib3.open_connection
+
+    async def open_and_cut(*arguments: Any, **options: Any) -> Any:
+        reader, writer = await really_open(*arguments, **options)
+        assert isinstance(writer.transport, asyncio.WriteTransport)
+        writer.transport.abort()
+        await asyncio.sleep(0)  # until the socket is closed
+        return reader, writer
+
+    monkeypatch.setattr(telnetlib3, "open_connection", open_and_cut)
+    async with connected(saying(b"")) as connection:
+        assert b"" == await connection.read()
 
 
 async def test_writing_after_the_end_does_nothing() -> None:
