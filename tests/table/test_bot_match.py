@@ -16,7 +16,7 @@ from fibsbot.table.bot_match import PERSON, BotMatch
 from fibsbot.table.model import Action, SheetEntry
 from fibsbot.table.set_up import read_position
 from fibsbot.transcript import walk
-from tests.marks import is_no_sample, some_slow
+from tests.marks import SAMPLE, all_but, is_no_sample, some_thorough
 
 
 def new_table(game: str, length: int = 1, seed: int = 1) -> BotMatch:
@@ -45,7 +45,7 @@ def press(table: BotMatch, random: Random) -> None:
         table.act(action, numbers if random.random() < 0.3 else ())
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))
+@pytest.mark.parametrize("game", some_thorough(["backgammon", *sorted(GAMES)], all_but(*SAMPLE, "gioul", "tabula")))
 def test_a_match_of_random_inputs_ends_and_its_transcript_is_legal(game: str) -> None:
     table, random = new_table(game, 1 if is_no_sample(game) else 2), Random(5)
     for _ in range(30_000):

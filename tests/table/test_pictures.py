@@ -38,6 +38,7 @@ def test_the_page_of_the_documentation_has_all_pictures() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.thorough  # it looks for what nobody has drawn anew
 @requires_chromium
 async def test_pictures_show_the_page_as_it_is() -> None:
     """Text may look otherwise, as fonts do."""
