@@ -31,7 +31,7 @@ MODULES: Final = (
 def signature(value: object) -> str:
     """Return the arguments of something that can be called, and what it returns."""
     try:
-        return str(inspect.signature(value))  # type: ignore[arg-type]
+        return str(inspect.signature(value)).replace(f"{ROOT}/", "")  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
 
