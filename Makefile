@@ -17,8 +17,10 @@ CONSTRAINTS ?= --constraint config/constraints.txt
 DOCS = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[docs]'
 # What builds the libraries of the engine's machine code.
 KERNELS = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels]'
+# What makes a release, besides.
+RELEASE = @$(BIN)/python -m pip install --quiet --disable-pip-version-check $(CONSTRAINTS) --editable ./protocol --editable '.[kernels,release]'
 
-.PHONY: demo test test-fast test-thorough test-wheel test-oldest test-pythons kernels wheels coverage lint format docs bench lock clean help
+.PHONY: demo test test-fast test-thorough test-wheel test-oldest test-pythons kernels wheels release coverage lint format docs bench lock clean help
 
 help: ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -69,6 +71,10 @@ wheels: $(STAMP) ## Build a wheel for each platform and one for all others, into
 	$(KERNELS)
 	PYTHON="$(ABSOLUTE_BIN)/python" .ci/wheels $(PLATFORMS)
 
+release: $(STAMP) ## Build all that a release has into dist/, install it and play; PLATFORMS names some; to try: DRAFT=yes IMAGE=no
+	$(RELEASE)
+	@$(BIN)/python .ci/release.py $(if $(DRAFT),--draft) $(if $(IMAGE),--image $(IMAGE)) $(PLATFORMS)
+
 coverage: $(STAMP) ## Run all tests and list what they never reach; takes about twice as long
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term
 
@@ -94,7 +100,7 @@ bench: $(STAMP) ## Measure; each figure beside its limit or peer
 
 lock: ## Take the newest versions that pyproject.toml allows; needs uv
 	uv lock --upgrade
-	uv export --quiet --frozen --extra dev --extra docs --extra kernels --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
+	uv export --quiet --frozen --extra dev --extra docs --extra kernels --extra release --no-emit-workspace --no-hashes --no-annotate --no-header --output-file config/constraints.txt
 
 clean: ## Remove what make made
 	rm -rf .venv build .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage*

@@ -15,7 +15,19 @@ import fibs_protocol
 ROOT: Final = Path(__file__).parent.parent
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROTOCOL: Final[dict[str, Any]] = tomllib.loads((ROOT / "protocol" / "pyproject.toml").read_text())
-EXTRAS: Final = ("archive", "cluster", "dev", "docs", "jit", "kernels", "keyring", "postgresql", "train", "web")
+EXTRAS: Final = (
+    "archive",
+    "cluster",
+    "dev",
+    "docs",
+    "jit",
+    "kernels",
+    "keyring",
+    "postgresql",
+    "release",
+    "train",
+    "web",
+)
 OWN: Final = {"fibsbot", "fibs-protocol"}
 """What this repository has itself."""
 LOCK: Final[dict[str, Any]] = tomllib.loads((ROOT / "uv.lock").read_text())

@@ -28,6 +28,8 @@ from fibsbot.text import describe_error, one_line
 from fibsbot.version import __version__
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from fibsbot.workers.pool import PoolProgress
 
 EXIT_FAILED: Final = 1
@@ -126,6 +128,17 @@ class LazyGroup(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             raise click.exceptions.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands without importing them, and options."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - needed by nothing else
+
+        commands = [
+            CompletionItem(name, help=text)
+            for name, (_, text) in sorted(COMMANDS.items())
+            if name.startswith(incomplete)
+        ]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""

@@ -28,6 +28,8 @@ from fibsbot.text import errors_as
 from fibsbot.workers.errors import MissingClusterError, TlsFiles, UnusableSchedulerError, WorkError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from fibsbot.config import Config
     from fibsbot.workers.pool import WorkerPool
 
@@ -94,6 +96,19 @@ class GameName(click.ParamType[str]):
             return load_other_game(str(value)).full_name
         except UnknownGameError as error:
             self.fail(str(error), param, ctx)
+
+    def shell_complete(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        param: click.Parameter,  # noqa: ARG002
+        incomplete: str,
+    ) -> list[CompletionItem]:
+        """Complete the name."""
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - needed by nothing else
+
+        from fibsbot.games import GAMES  # noqa: PLC0415 - as above
+
+        return [CompletionItem(name) for name in sorted(GAMES) if name.startswith(incomplete)]
 
 
 optional_position: Final = click.argument("position", metavar="XGID|POSITION", required=False)
