@@ -105,7 +105,9 @@ class CheckedGame:
         except RuleError as error:
             raise self._error(error) from None
         if max(self.state.cube, self.state.offered) > HIGHEST_CUBE:
-            raise FormatError(f"{self.unit} {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more")
+            raise FormatError(
+                f"{self.unit} {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more"
+            )
         self.entries.append(entry)
 
     def throw(self, seat: Seat, dice: Dice, moves: Sequence[tuple[int, int]]) -> None:

@@ -138,7 +138,9 @@ class _Match(CheckedMatch):
         if setup != _NO_CELLS:
             position = _position(setup, record)
             is_hyper = self.header.integer(96) == HYPER
-            start = evolve(start, board=position, rules=load_ruleset("hyper")) if is_hyper else with_setup(start, position)
+            start = (
+                evolve(start, board=position, rules=load_ruleset("hyper")) if is_hyper else with_setup(start, position)
+            )
         raised = record.integer(64) if self.header.integer(552) >= 26 else 0
         if not 0 <= raised <= MOST_AUTOMATIC_DOUBLES:
             raise FormatError(f"{place}: expected up to {MOST_AUTOMATIC_DOUBLES} automatic doubles, got {raised}")
@@ -354,9 +356,7 @@ class _XgGame:
         if after.status() is not Flaw.VALID or after.over:
             raise FormatError(f"{checked.place}: expected a legal play, got an illegal one")
         state = checked.state
-        then = evolve(
-            state, turn=seat.other, stage=Stage.ROLL, dice=None, board=after.swapped(), turns=state.turns + 1
-        )
+        then = evolve(state, turn=seat.other, stage=Stage.ROLL, dice=None, board=after.swapped(), turns=state.turns + 1)
         checked.add(Gap(reason=f"record {checked.line}: an illegal play", then=then))
 
     def _end(self, record: Record) -> None:

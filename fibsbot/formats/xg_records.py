@@ -1,7 +1,7 @@
 """The files of eXtreme Gammon, `.xg` and `.xgp`: the archive in them, and the fields of its records.
 
-A file is a header, perhaps a picture, and an archive of members that zlib has packed, with an index and a trailer at its
-end. The member `temp.xg` has the match: records of 2560 bytes, little-endian. Rollouts (`temp.xgr`) and comments
+A file is a header, perhaps a picture, and an archive of members that zlib has packed, with an index and a trailer at
+its end. The member `temp.xg` has the match: records of 2560 bytes, little-endian. Rollouts (`temp.xgr`) and comments
 (`temp.xgc`) are passed over.
 
 The layout is the published one of eXtreme Gammon 2.10, file version 30, which is the only one that was tried.
@@ -120,9 +120,7 @@ def read_records(data: bytes) -> list[Record]:
     count, rest = divmod(len(records), RECORD_SIZE)
     if rest or not count:
         raise FormatError(f"expected records of {RECORD_SIZE} bytes, got {len(records)} bytes")
-    found = [
-        Record(number + 1, records[number * RECORD_SIZE : (number + 1) * RECORD_SIZE]) for number in range(count)
-    ]
+    found = [Record(number + 1, records[number * RECORD_SIZE : (number + 1) * RECORD_SIZE]) for number in range(count)]
     _check(found)
     return found
 

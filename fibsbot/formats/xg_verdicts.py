@@ -101,9 +101,7 @@ def cube_remark(record: Record) -> str:
     )
 
 
-def play_verdict(
-    record: Record, play_to: Callable[[tuple[int, ...]], Play | None], before: Position
-) -> Verdict | None:
+def play_verdict(record: Record, play_to: Callable[[tuple[int, ...]], Play | None], before: Position) -> Verdict | None:
     """Return what is said of a play; `play_to` finds the play that leads to a position.
 
     The first play listed is the best, which losses are measured against. A play that was not made loses nothing.
