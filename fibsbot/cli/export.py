@@ -115,8 +115,8 @@ def convert(  # noqa: PLR0913 - one argument per option
     """Convert between match formats.
 
     IN contains matches: .mat, SGF, .xg, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of
-    JavaFIBS, a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the standard
-    input or output.
+    JavaFIBS, a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the
+    standard input or output.
     """
     wanted = _kind(kind, target, "--to")
     found = _from_file(source, Format(given) if given else None, wanted)
