@@ -232,5 +232,8 @@ def test_every_command_takes_it_also_packed_and_from_a_folder(tmp_path: Path) ->
     assert told("replay", str(path))
     analysed = told("analyse", str(path), "--evaluator", "heuristic", "--no-luck")
     assert "by the file's analysis" in analysed
+    page = tmp_path / "match.html"
+    told("report", str(path), "--evaluator", "heuristic", "--no-luck", "-o", str(page))
+    assert "XG 3-ply, in the file: 0.250 worse than " in page.read_text(encoding="utf-8")
     row = json.loads(told("analyse", str(path), "--evaluator", "heuristic", "--no-luck", "--json"))
     assert all("stored_loss" in player for player in row["players"])
