@@ -76,10 +76,10 @@ def analyse(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Analyse the errors and the luck of both players.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves text, our own JSON; `-` is the
-    standard input, a folder means all files below it. Each match gets a table of both players' errors, luck and
-    performance rating (PR) and a list of the worst errors, with the position, what was played and what was best. The
-    exit status is 1 if a match or a file had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves text, our own JSON; `-` is
+    the standard input, a folder means all files below it. Each match gets a table of both players' errors, luck and
+    performance rating (PR) and a list of the worst errors, with the position, what was played and what was best, and
+    beside it the analysis in a .xg file. The exit status is 1 if a match or a file had to be left out.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
@@ -176,6 +176,9 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
     yield "total loss", [f"{figures.loss:.3f}" for figures in both]
     yield "  by plays", [f"{figures.play_loss:.3f}" for figures in both]
     yield "  by the cube", [f"{figures.cube_loss:.3f}" for figures in both]
+    stored = [_stored_loss(timeline, seat) for seat in Seat]
+    if any(loss is not None for loss in stored):
+        yield "  by the file's analysis", ["\N{EN DASH}" if loss is None else f"{loss:.3f}" for loss in stored]
     counts = [_counts(timeline, seat) for seat in Seat]
     for grade, label in _GRADES.items():
         yield f"{label} ({grade.value})", [str(count[grade]) for count in counts]
@@ -187,6 +190,13 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
         adjusted = [luck_adjusted_result(analysis, seat) for seat in Seat]
         if None not in adjusted:
             yield "result without luck", [f"{100 * (chance or 0.0):.1f} %" for chance in adjusted]
+
+
+def _stored_loss(timeline: MatchTimeline, seat: Seat) -> float | None:
+    """Return what a player lost by the analysis in the file; None without one."""
+    decisions = (analysed.decision for game in timeline.analysis.games for analysed in game.decisions)
+    losses = [decision.stored.loss for decision in decisions if decision.seat is seat and decision.stored]
+    return sum(losses) if losses else None
 
 
 def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
@@ -204,7 +214,7 @@ def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[Rende
     if entry.best:
         text.append(f"; best: {entry.best}")
     yield text
-    yield from (_unwrapped(f"{'':11}{line}") for line in _evaluation_lines(entry))
+    yield from (_unwrapped(f"{'':11}{line}") for line in (*_evaluation_lines(entry), *_stored_lines(entry)))
     ids = entry.ids
     if ids:
         yield _unwrapped(f"{'':11}{next(iter(ids.values()))}", style="dim")
@@ -235,6 +245,14 @@ def _evaluation_lines(entry: TimelineEntry) -> Iterator[str]:
         ending = "resigning" if entry.kind is TimelineKind.RESIGNATION else "accepting"
         yield f"{ending} {settled:+.3f}"
         yield f"{_plies(played_on.plies)}playing on {played_on.equity:+.3f}{_chances(played_on.chances)}"
+
+
+def _stored_lines(entry: TimelineEntry) -> Iterator[str]:
+    """Yield what the analysis in the file says of an error."""
+    stored = entry.analysed.decision.stored if entry.analysed else None
+    if stored:
+        best = f", best: {clean(stored.best, 60)}" if stored.loss else ""
+        yield f"{clean(stored.by, 30)} loss {stored.loss:.3f}{best}"
 
 
 def _plies(plies: int | None) -> str:
@@ -331,11 +349,14 @@ def _player(timeline: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any
     row: dict[str, Any] = {"name": analysis.transcript.players[seat].name, "pr": _rounded(figures.pr)}
     row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
     row |= {_GRADES[grade]: count for grade, count in _counts(timeline, seat).items()}
+    stored = _stored_loss(timeline, seat)
+    row |= {} if stored is None else {"stored_loss": _rounded(stored)}
     return row | ({"result_without_luck": _rounded(luck_adjusted_result(analysis, seat))} if luck else {})
 
 
 def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
     ids = entry.ids
+    stored = entry.analysed.decision.stored if entry.analysed else None
     return {
         "game": entry.step.game,
         "turn": entry.step.turn,
@@ -352,6 +373,7 @@ def _error(transcript: Transcript, entry: TimelineEntry) -> dict[str, Any]:
         "xgid": ids.get("XGID"),
         "gnubg_id": ids.get("GNUbg ID"),
         **({"board": ids["Board"]} if "Board" in ids else {}),
+        **({"stored": asdict(stored)} if stored else {}),
     }
 
 

@@ -80,8 +80,8 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
 ) -> None:
     """Export matches to other formats.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, oldmoves, our own JSON, an analysis of
-    GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come from the
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves, our own JSON, an analysis
+    of GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come from the
     store. mat, sgf, oldmoves, sheet and json hold whole matches, gnubg-ids, xgid, snowie and positions one position per
     decision, csv one row per match; sheet, json, positions and csv can say every game. A mat, sgf or oldmoves file
     holds one match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on
@@ -114,9 +114,9 @@ def convert(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Convert between match formats.
 
-    IN contains matches: .mat, SGF, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of JavaFIBS,
-    a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the standard
-    input or output.
+    IN contains matches: .mat, SGF, .xg, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of
+    JavaFIBS, a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the
+    standard input or output.
     """
     wanted = _kind(kind, target, "--to")
     found = _from_file(source, Format(given) if given else None, wanted)

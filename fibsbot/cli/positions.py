@@ -22,6 +22,8 @@ from fibsbot.rules.plays import check_dice
 
 LARGEST_POSITION_FILE: Final = 1 << 16
 """Bytes of a file that are searched for a position."""
+LARGEST_XG_FILE: Final = 1 << 22
+"""Further bytes of a file of eXtreme Gammon that are read."""
 
 
 def read_state(text: str) -> MatchState:
@@ -48,10 +50,15 @@ def _state_in(path: Path) -> MatchState:
     """Return the first position in the beginning of a file."""
     from fibsbot.formats import FormatError, decode_text  # noqa: PLC0415 - positions are seldom in files
     from fibsbot.formats.position_lists import find_position  # noqa: PLC0415
+    from fibsbot.formats.xg import position_in_xg  # noqa: PLC0415
+    from fibsbot.formats.xg_records import MAGIC  # noqa: PLC0415
 
     try:
         with os_errors_as(UserError, f"cannot read {path}"), path.open("rb") as file:
-            return find_position(decode_text(file.read(LARGEST_POSITION_FILE)))
+            content = file.read(LARGEST_POSITION_FILE)
+            if content.startswith(MAGIC):
+                return position_in_xg(content + file.read(LARGEST_XG_FILE))
+        return find_position(decode_text(content))
     except (FormatError, NotationError) as error:
         raise UserError(f"{path}: {error}") from None
 

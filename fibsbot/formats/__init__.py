@@ -16,6 +16,9 @@ The modules:
     oldmoves_game.py   its lines of a game
     text_analysis.py   analyses as text: the reader
     javafibs.py        matches of JavaFIBS: the reader
+    xg.py              eXtreme Gammon's own files: the reader
+    xg_records.py      their layout
+    xg_verdicts.py     the analysis in them
     position_lists.py  lists of positions
     text_sheet.py      a score sheet as text, of any game
     csv_table.py       a table of matches
@@ -180,6 +183,7 @@ class Format(enum.Enum):
     SHEET = "sheet"
     ANALYSIS = "analysis"
     JAVAFIBS = "javafibs"
+    XG = "xg"
 
     @property
     def extension(self) -> str:
@@ -197,7 +201,7 @@ class Format(enum.Enum):
         return self not in READ_ONLY
 
 
-READ_ONLY: Final = (Format.ANALYSIS, Format.JAVAFIBS)
+READ_ONLY: Final = (Format.ANALYSIS, Format.JAVAFIBS, Format.XG)
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON, *READ_ONLY)
 _SGF_CHARSET: Final = re.compile(
     rb"\(\s*;(?:[^\[\]();]|\[(?:\\.|[^\]\\])*\])*?(?<![a-z])CA\s*\[\s*([a-z0-9_.:-]{1,40})\s*\]",
@@ -223,6 +227,7 @@ _BEGINNINGS: Final = {
     Format.MAT: re.compile(r"(?:\s*;[^\n]*\n|\s*\n)*\s*\d{1,9}\s+point\s+match\b", re.IGNORECASE),
     Format.ANALYSIS: re.compile(r"The score \(after [0-9]+ games?\) is: "),
     Format.JAVAFIBS: re.compile(r"JavaFIBS internal match representation", re.IGNORECASE),
+    Format.XG: re.compile(r"RGMH"),
     Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
 }
 """The beginning of a text in each format, without blanks and a byte order mark."""
@@ -255,7 +260,6 @@ _CONVERT: Final = "convert it with GNU Backgammon to .mat"
 _SHOW: Final = "`fibsbot show FILE` shows it"
 
 _FOREIGN_KINDS: Final[tuple[tuple[bytes, str, str], ...]] = (
-    (rb"RGMH", "a file of eXtreme Gammon", _EXPORT),
     (rb'\{[^{}]{0,200}"format"\s*:\s*"BGF"', "a match file of BGBlitz", _EXPORT),
     (
         rb"(?:MatchI[dD]|GameI[dD])\s*:",

@@ -58,6 +58,8 @@ class CheckedGame:
     """Whether the games before it are unknown, as it is the first game of the file."""
     line: int = 0
     """The line that is being read, for errors."""
+    unit: str = "line"
+    """What is counted by `line`: lines of a text, or records of a binary file."""
     entries: list[Entry] = field(factory=list, init=False)
     state: GameState = field(init=False)
     """After the entries so far."""
@@ -77,7 +79,7 @@ class CheckedGame:
     @property
     def place(self) -> str:
         """The place in the file and in the game, for errors."""
-        return f"line {self.line}: game {self.number}, turn {self.state.turns + 1}"
+        return f"{self.unit} {self.line}: game {self.number}, turn {self.state.turns + 1}"
 
     @contextmanager
     def reading(self, line: int) -> Iterator[None]:
@@ -103,7 +105,9 @@ class CheckedGame:
         except RuleError as error:
             raise self._error(error) from None
         if max(self.state.cube, self.state.offered) > HIGHEST_CUBE:
-            raise FormatError(f"line {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more")
+            raise FormatError(
+                f"{self.unit} {self.line}: game {self.number}: expected a cube up to {HIGHEST_CUBE}, got more"
+            )
         self.entries.append(entry)
 
     def throw(self, seat: Seat, dice: Dice, moves: Sequence[tuple[int, int]]) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Final
 
-from fibsbot.formats import Format, FormatError, plain_text
+from fibsbot.formats import Format, FormatError, decode_text, plain_text
 from fibsbot.formats.csv_table import csv_lines
 from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import write_mat
@@ -24,6 +24,7 @@ from fibsbot.formats.sgf_properties import DATE_TAG, TAG_NAMES
 from fibsbot.formats.text_analysis import iter_text_analysis
 from fibsbot.formats.text_sheet import write_text_sheet
 from fibsbot.formats.transcript_json import iter_json, write_json
+from fibsbot.formats.xg import iter_xg
 from fibsbot.rules.law_words import is_by_other_laws
 from fibsbot.rules.laws import Level
 from fibsbot.rules.state import Stage
@@ -37,6 +38,8 @@ READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.ANALYSIS: iter_text_analysis,
     Format.JAVAFIBS: iter_javafibs,
 }
+BINARY_READERS: Final[Mapping[Format, Callable[[bytes], Iterable[Transcript]]]] = {Format.XG: iter_xg}
+"""The readers of formats that are no text."""
 WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.MAT: write_mat,
     Format.SGF: write_sgf,
@@ -61,6 +64,14 @@ def read_matches(kind: Format | str, text: str) -> Iterator[Transcript]:
     """
     chosen = _one_of(READERS, kind)
     return iter(READERS[chosen](text if chosen in _STRUCTURED else plain_text(text)))
+
+
+def read_file(kind: Format | str, content: bytes) -> Iterator[Transcript]:
+    """Return the matches in the content of a file, which `read_chunks` has unpacked; else as `read_matches`."""
+    chosen = _one_of((*READERS, *BINARY_READERS), kind)
+    if chosen in BINARY_READERS:
+        return iter(BINARY_READERS[chosen](content))
+    return read_matches(chosen, decode_text(content))
 
 
 _STRUCTURED: Final = (Format.JSON, Format.SGF)
@@ -105,6 +116,7 @@ def _any_entry(holds: Callable[[Entry], object]) -> Callable[[Transcript], bool]
 _TIMES: Final = "times"
 _CLOCK: Final = "the time of day"
 _EQUITIES: Final = "equities"
+_VERDICTS: Final = "what an analysis in the file says"
 _REBUILT: Final = "what was rebuilt"
 _USER: Final = "whose log it was"
 _RATINGS: Final = "ratings"
@@ -140,6 +152,7 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
     _TIMES: lambda match: bool(match.ended) or _any_entry(lambda entry: entry.at or entry.seconds is not None)(match),
     _CLOCK: lambda match: match.started is not None and match.started.astimezone(dt.UTC).time() != dt.time(),
     _EQUITIES: _any_entry(lambda entry: entry.equity is not None),
+    _VERDICTS: _any_entry(lambda entry: entry.verdict or (isinstance(entry, Throw) and entry.undoubled)),
     _REBUILT: _any_entry(lambda entry: entry.rebuilt),
     _USER: lambda match: match.user is not None,
     _RATINGS: lambda match: any(player.rating is not None for player in match.players),
@@ -165,8 +178,8 @@ _HAS_DETAIL: Final[Mapping[str, Callable[[Transcript], bool]]] = {
 """The details that a transcript may have, and the test for each."""
 
 NOT_REPRESENTED: Final[Mapping[Format, tuple[str, ...]]] = {
-    Format.MAT: (_TIMES, _EQUITIES, _REBUILT, _USER, _REFUSED, _COUNTED_ONCE, _MORE_BEAVERS, _GAPS, _MIDDLE),
-    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _REPEATED_ROLLS, _COUNTED_ONCE, _BEAVERS, _OTHER_FORMATS),
+    Format.MAT: (_TIMES, _EQUITIES, _VERDICTS, _REBUILT, _USER, _REFUSED, _COUNTED_ONCE, _MORE_BEAVERS, _GAPS, _MIDDLE),
+    Format.SGF: (_TIMES, _CLOCK, _EQUITIES, _VERDICTS, _REPEATED_ROLLS, _COUNTED_ONCE, _BEAVERS, _OTHER_FORMATS),
     Format.OLDMOVES: tuple(
         what for what in _HAS_DETAIL if what not in {_CLOCK, _REPEATED_ROLLS, _MORE_BEAVERS, _OTHER_FORMATS}
     ),

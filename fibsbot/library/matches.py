@@ -107,7 +107,7 @@ class Match:
 
 
 def read(*places: Path | str) -> Iterator[Match]:
-    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, JSON, session logs and others.
+    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, JSON, session logs and others.
 
     Raises OSError or FormatError for a file that is named and cannot be read; one that is found in a folder or a packed
     file is left out with an UnreadableFileWarning.

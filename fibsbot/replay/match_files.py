@@ -16,8 +16,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 from attrs import evolve, field, frozen
 
-from fibsbot.formats import Format, FormatError, decode_text, describe_foreign, detect_format, read_chunks
-from fibsbot.formats.conversion import read_matches
+from fibsbot.formats import Format, FormatError, describe_foreign, detect_format, read_chunks
+from fibsbot.formats.conversion import read_file
 from fibsbot.records.session_log import is_session_log
 from fibsbot.replay.log_reading import CaptureError, lines_with_offsets, open_log_part
 from fibsbot.transcript import Transcript, walk
@@ -117,7 +117,7 @@ def _matches_in(file: IO[bytes], kind: Format) -> Iterator[Transcript]:
         data += piece
         if len(data) > LARGEST_FILE:
             raise FormatError(f"expected a file of at most {LARGEST_FILE >> 20} MiB, got more")
-    yield from read_matches(kind, decode_text(bytes(data)))
+    yield from read_file(kind, bytes(data))
 
 
 def find_content_format(name: str, parts: Sequence[bytes]) -> Format | None:

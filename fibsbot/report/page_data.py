@@ -100,7 +100,7 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "grade": CLASSES[entry.grade] if entry.grade else "",
         "seat": None if entry.seat is None else int(entry.seat),
         "facts": _facts(entry),
-        "notes": [REBUILT] if entry.step.entry.rebuilt else [],
+        "notes": _notes(entry),
         "plays": _plays(analysed) if analysed else [],
         "cube": _cube(transcript, entry),
         "resigning": _resigning(transcript, entry),
@@ -133,6 +133,17 @@ def _verdict(entry: TimelineEntry) -> str:
         return "Right." if entry.made is None else "The best play."
     worse = f"{analysed.loss:.{DIGITS}f} worse than {entry.best}"
     return f"{CLASSES[entry.grade].capitalize()}: {worse}." if entry.grade else f"{worse}."
+
+
+def _notes(entry: TimelineEntry) -> list[str]:
+    """Return what is known of an entry besides: how it was seen, and what the analysis in the file says."""
+    notes = [REBUILT] if entry.step.entry.rebuilt else []
+    stored = entry.analysed.decision.stored if entry.analysed and not entry.analysed.decision.forced else None
+    if stored is None:
+        return notes
+    worse = f"{stored.loss:.{DIGITS}f} worse than {clean(stored.best, 60)}"
+    said = "the best" if stored.loss < INVISIBLE_DIFFERENCE else worse
+    return [*notes, f"{clean(stored.by, 30)}, in the file: {said}."]
 
 
 def _facts(entry: TimelineEntry) -> list[list[str]]:

@@ -40,6 +40,22 @@ class Player:
     """Points played before the match."""
 
 
+@frozen
+class Verdict:
+    """What the analysis in a file, which another program made, says of a decision."""
+
+    by: str
+    """The program and how deep it searched, as it counts: `XG 3-ply`."""
+    loss: float
+    """Equity lost compared with the best decision, never negative; normalised to the cube before the decision."""
+    best: str = ""
+    """The best decision in notation, as in `Decision.text`."""
+    equity: float | None = None
+    """Of the best decision, for the player who decided."""
+    luck: float | None = None
+    """Of the roll before a play, for the player."""
+
+
 @frozen(slots=False, kw_only=True)
 class Entry:
     """An event of a game, with its details."""
@@ -52,6 +68,8 @@ class Entry:
     """The equity that the player's strategy expected, if a log has it: points per game at the current cube."""
     rebuilt: bool = False
     """Whether it was not seen, but reconstructed as the only possible event between two boards."""
+    verdict: Verdict | None = None
+    """Of the play or the cube action, if the file has an analysis."""
 
 
 @frozen(slots=False)
@@ -65,6 +83,8 @@ class Throw(Entry):
     dice: Dice
     play: Play | None = None
     """As the player sees the board; no moves: a dance. None: rolled, and nothing more seen before the game ended."""
+    undoubled: Verdict | None = field(default=None, kw_only=True)
+    """Of the decision not to double before the roll, if the file has an analysis."""
 
     @property
     def numbers(self) -> str:
@@ -296,6 +316,12 @@ class Decision:
         if isinstance(self.answer, Named):
             return len(state.names) < 2
         return state.phase is Phase.MOVE and isinstance(self.answer, Play) and not state.has_choice
+
+    @property
+    def stored(self) -> Verdict | None:
+        """What the analysis in the file says of it; None without one."""
+        entry = self.step.entry
+        return entry.undoubled if isinstance(entry, Throw) and self.answer is CubeAction.ROLL else entry.verdict
 
     @property
     def text(self) -> str:

@@ -23,7 +23,6 @@ from tests.formats.simulated_matches import simulate
 
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:41:0:0:0:5:10"
 FILES: Final = {
-    "match.xg": (b"RGMH\x01\0\0\0\x28\x20\0\0", "a file of eXtreme Gammon: export the match there as .mat"),
     "match.bgf": (
         b'{ "format": "BGF", "version": "1.0", "compress": true }\n\x1f\x8b',
         "a match file of BGBlitz: export",
