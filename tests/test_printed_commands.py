@@ -191,7 +191,7 @@ class Sitting:
             text = text.replace("PID", str(self._running[-1].pid))
             self._signalled.add(self._running[-1].pid)
         command = Printed(command.page, text)
-        if shlex.join(command.words).startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
+        if " ".join(command.words).startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
             return
         if again and (command.words[1] not in SERVICES or command.words[1] == "table"):  # nothing needs a table
             return

@@ -61,7 +61,7 @@ def surface() -> Iterator[str]:
             if isinstance(value, type):
                 yield f"class {name}{signature(value)}"
                 yield from members(value)
-            elif callable(value):
+            elif inspect.isroutine(value):
                 yield f"{name}{signature(value)}"
             else:
                 yield name

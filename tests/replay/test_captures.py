@@ -311,7 +311,7 @@ def test_a_session_log_that_is_not_ours_to_know_is_json_all_the_same() -> None:
 
 
 def test_a_text_with_a_drawn_board_in_it_is_no_capture() -> None:
-    text = (DATA.parents[1] / "README.md").read_bytes()
+    text = (DATA.parents[1] / "docs/reference/commands.md").read_bytes()
     assert b"|BAR|" in text
     for pieces in ([text], [text * 8], cut_up(text, [100])):
         with pytest.raises(CaptureError, match="got a text without any line of a server"):
