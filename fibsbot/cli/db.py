@@ -146,7 +146,8 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     """Write all rows as text.
 
     jsonl is one JSON object per row, with its table's name as `table`; csv is a folder OUT with one file per table. The
-    order is always the same: tables after those that they refer to, rows by their keys. Times are UTC.
+    order is always the same: tables after those that they refer to, rows by their keys. Times are UTC. A store of a
+    version that is not read otherwise is written as it is.
     """
     from fibsbot.records.store import Store  # noqa: PLC0415
     from fibsbot.records.store.maintenance import export_store, write_jsonl  # noqa: PLC0415
@@ -154,7 +155,7 @@ def export(store: str, kind: str, target: Path | None, *, force: bool) -> None:
     as_csv = kind == "csv"
     if as_csv and target is None:
         raise UserError("expected -o OUT, the folder to make, with --format csv")
-    with store_errors(), Store.open(store) as opened, progress_bar("writing") as progress:
+    with store_errors(), Store.open(store, any_version=True) as opened, progress_bar("writing") as progress:
         if target is None:
             write_jsonl(opened, sys.stdout, progress)
         else:

@@ -8,13 +8,31 @@ import datetime as dt
 import itertools
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
 from attrs import frozen
-from sqlalchemy import ColumnElement, Connection, Select, Table, and_, case, func, insert, or_, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Inspector,
+    MetaData,
+    Select,
+    Table,
+    and_,
+    case,
+    func,
+    insert,
+    inspect,
+    or_,
+    select,
+    text,
+)
+from sqlalchemy.engine.interfaces import ReflectedColumn
+from sqlalchemy.event import listens_for
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
 
 from fibsbot.files import make_private, replacing
 from fibsbot.records.store.database import (
@@ -36,9 +54,11 @@ from fibsbot.records.store.schema import (
     GAMES,
     MATCHES,
     METADATA,
+    OLDEST_VERSION,
     OPPONENTS,
     SHARING_PROCESSES,
     STORE_VERSION,
+    VERSION,
     WRITERS,
     check_version,
     prepare,
@@ -336,12 +356,33 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
 # -- rows as text -------------------------------------------------------------------------------------------------
 
 
+def stored_tables(store: Store) -> Sequence[Table]:
+    """Return the tables of a store, those that others refer to first.
+
+    Those of a version that this program does not read are as the database says, with values as they are stored; on a
+    server, where other programs may have tables, too, they are those whose names this version knows.
+    """
+    if OLDEST_VERSION <= store.version <= VERSION:
+        return METADATA.sorted_tables
+    found = MetaData()
+
+    @listens_for(found, "column_reflect")
+    def _leave_values(_inspector: Inspector, _table: Table, column: ReflectedColumn) -> None:
+        column["type"] = NullType()
+
+    with store.reading() as connection:
+        own = None if is_sqlite(store.url) else [*(METADATA.tables.keys() & set(inspect(connection).get_table_names()))]
+        found.reflect(connection, only=own)
+    return found.sorted_tables
+
+
 def export_rows(store: Store, progress: Progress = _quiet) -> Iterator[tuple[Table, Mapping[str, Any]]]:
     """Yield every row of the store as JSON values, in a stable order, all from one snapshot."""
+    tables = stored_tables(store)
     with store.reading() as connection:
-        total = sum(connection.scalar(select(func.count()).select_from(table)) or 0 for table in METADATA.sorted_tables)
+        total = sum(connection.scalar(select(func.count()).select_from(table)) or 0 for table in tables)
         done = 0
-        for table in METADATA.sorted_tables:
+        for table in tables:
             query = select(table).order_by(*table.primary_key.columns)
             with connection.execution_options(yield_per=CHUNK).execute(query) as result:
                 for row in result.mappings():
@@ -362,7 +403,7 @@ def write_csv(store: Store, folder: Path, progress: Progress = _quiet) -> None:
     """Write one file per table into an existing directory, with the columns' names in the first line."""
     with contextlib.ExitStack() as stack:
         writers = {}
-        for table in METADATA.sorted_tables:
+        for table in stored_tables(store):
             path = folder / f"{table.name}.csv"
             make_private(path)
             file = stack.enter_context(path.open("w", encoding="utf-8", newline=""))

@@ -76,11 +76,15 @@ class Store:
         self.url = url
 
     @classmethod
-    def open(cls, where: str | Path) -> Self:
-        """Open the store at this path or URL, which must exist and have a schema that this program reads."""
+    def open(cls, where: str | Path, *, any_version: bool = False) -> Self:
+        """Open the store at this path or URL, which must exist and have a schema that this program reads.
+
+        With `any_version` it may have another, and then its rows can be exported and nothing else.
+        """
         store = cls(open_engine(url := database_url(where)), url)
         try:
-            check_readable(store.version, public_url(url))
+            if not (store.version and any_version):
+                check_readable(store.version, public_url(url))
         except StoreError:
             store.close()
             raise

@@ -426,5 +426,6 @@ def check_readable(version: int, place: str) -> None:
         raise StoreError(f"{place} is empty: no bot has written into it yet")
     if not OLDEST_VERSION <= version <= VERSION:
         raise StoreError(
-            f"{place} has schema version {version}; this program reads versions {OLDEST_VERSION} to {VERSION}"
+            f"{place} has schema version {version}; this program reads versions {OLDEST_VERSION} to {VERSION}, "
+            "and fibsbot db export writes the rows of any other as text"
         )
