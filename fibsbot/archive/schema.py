@@ -108,7 +108,7 @@ MATCHES: Final = TableSchema(
             ("whole", "BOOLEAN", "Whether it was seen from its first roll to its end, without a gap"),
             ("source", "VARCHAR", "File that it was read from"),
             ("source_number", "INTEGER", "Number of the match in that file, from 1"),
-            ("format", "VARCHAR", "Format of the file: `mat`, `sgf`, `oldmoves`, `json`, `capture`, `store`"),
+            ("format", "VARCHAR", "Format of the file: `mat`, `sgf`, `oldmoves`, `json`, `xg`, `capture`, `store`"),
         ),
         {4: (("ruleset", "VARCHAR", "Game that is played, with its options after colons; NULL is backgammon"),)},
     ),

@@ -29,6 +29,7 @@ from fibsbot.rules.errors import (
     Law,
     NamedLaw,
     PlayError,
+    RollFirstError,
 )
 from fibsbot.rules.ruleset import Numbers, Part, Ruleset
 from fibsbot.rules.sides import HAND, START, Sides
@@ -192,7 +193,10 @@ def parse_play(text: str, board: PlayedOn, dice: Dice | None = None, *, hits_are
         DiceError: the dice are impossible.
         RollFirstError: no numbers are to be played.
     """
-    return _parse(text, _turn(board, dice), hits_are_marked=hits_are_marked)
+    turn = _turn(board, dice)
+    if not turn.numbers:
+        raise RollFirstError("the dice have to be rolled first")
+    return _parse(text, turn, hits_are_marked=hits_are_marked)
 
 
 def _parse(text: str, turn: _TurnToPlay, *, hits_are_marked: bool = False) -> Play:

@@ -164,6 +164,10 @@ def test_mistakes_say_what_was_expected() -> None:
         bg.Board("snakes and ladders")
     with pytest.raises(RuleError):
         board.roll(3, 1).play("24/18")
+    for game in ("backgammon", "plakoto"):
+        for before in (bg.Board(game), bg.Board.from_id("4HPwATDgc/ABMA")):
+            with pytest.raises(RuleError):
+                before.play("8/5 6/5")
 
 
 def a_match(game: str = "backgammon") -> str:
