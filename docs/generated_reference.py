@@ -51,6 +51,7 @@ _LIBRARY_RESULTS: Final = {
     ),
     "fibsbot.library.pictures": ("Picture",),
     "fibsbot.library.matches": ("AnalysedMatch", "MatchErrors", "MatchError", "ErrorsByKind", "UnreadableFileWarning"),
+    "fibsbot.analysis.model": ("PlayerStatistics",),
 }
 """Classes of what the library's functions return or warn of."""
 _PROTOCOL_PARTS: Final = {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fibsbot.library.matches import Match, analyse, read, write
     from fibsbot.library.pictures import draw
     from fibsbot.position import Play
+    from fibsbot.rules.errors import RuleError
     from fibsbot.rules.laws import Laws
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "Laws",
     "Match",
     "Play",
+    "RuleError",
     "__version__",
     "analyse",
     "connect",
@@ -49,6 +51,7 @@ _HOMES: Final = {
     "Laws": "fibsbot.rules.laws",
     "Match": "fibsbot.library.matches",
     "Play": "fibsbot.position",
+    "RuleError": "fibsbot.rules.errors",
     "analyse": "fibsbot.library.matches",
     "connect": "fibs_protocol",
     "cube": "fibsbot.library.evaluations",

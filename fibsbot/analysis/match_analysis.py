@@ -103,7 +103,7 @@ class MatchAnalyser:
         figures = [PlayerStatistics(), PlayerStatistics()]
         for one in analysed:
             seat = one.decision.seat
-            figures[seat] += _statistics_of(one)
+            figures[seat] += statistics_of(one)
         roll = step.entry if luck and isinstance(step.entry, Throw) else None
         state = None if roll is None else _state_of_roll(step, roll, analysed)
         if roll is not None and state is not None:
@@ -166,7 +166,7 @@ def _state_before_roll(before: GameState, roll: Throw) -> MatchState | None:
     return None if state is None else evolve(state, dice=roll.dice)
 
 
-def _statistics_of(analysed: AnalysedDecision) -> PlayerStatistics:
+def statistics_of(analysed: AnalysedDecision) -> PlayerStatistics:
     """Return the statistics of one decision, without luck."""
     if not analysed.counts:
         return PlayerStatistics()

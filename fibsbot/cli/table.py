@@ -195,7 +195,7 @@ def _play_in_terminal(match: BotMatch, load: Callable[[], Any], path: Path) -> N
     if app.fault is not None:
         raise app.fault
     if file.path.exists():
-        click.echo(f"The match is in {file.path}; fibsbot report {file.path} opens it.")
+        click.echo(f"The match is in {file.path}; fibsbot report {file.path} makes a page of it.")
     sys.stdout.flush()
     os._exit(app.return_code or 0)  # Python would wait for a bot that thinks or compiles
 
@@ -227,7 +227,9 @@ async def _serve(match: BotMatch, load: Callable[[], Any], port: int, path: Path
         if starting.done():
             starting.result()
         address = server.address(page)
-        click.echo(f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} opens it.")
+        click.echo(
+            f"{address}\nThe match is written to {path} as it is played; fibsbot report {path} makes a page of it."
+        )
         if browse and not take_early_signals():
             await asyncio.to_thread(webbrowser.open, address)
         await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -217,7 +217,9 @@ class _Sums:
         self.figures = PlayerStatistics()
 
     def add(self, one: AnalysedDecision) -> None:
-        self.figures += PlayerStatistics(decisions=int(one.counts), loss=one.loss)
+        from fibsbot.analysis.match_analysis import statistics_of  # noqa: PLC0415 - loads the engine's arrays
+
+        self.figures += statistics_of(one)
 
 
 def _kinds(analysed: Sequence[AnalysedDecision]) -> list[str]:
