@@ -113,7 +113,7 @@ def _notice_silent_end(transport: asyncio.BaseTransport | None) -> None:
     opened = transport.get_extra_info("socket") if transport is not None else None
     if opened is None:
         return
-    with contextlib.suppress(OSError):  # it has been cut already, which whoever reads is told
+    with contextlib.suppress(OSError):  # it has been cut already; the next read says so
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         for name, value in KEEP_ALIVE.items():
             if hasattr(socket, name):

@@ -35,7 +35,7 @@ from fibsbot.transcript import Cube, Gap, Player, Throw, Transcript, Verdict, wa
 UNLIMITED: Final = 99999
 """The length of a match without a limit."""
 HYPER: Final = 2
-"""The number of hyper-backgammon, whose set-up cannot be told from a position of backgammon."""
+"""The number of hyper-backgammon, whose start looks like any position of backgammon."""
 MOST_AUTOMATIC_DOUBLES: Final = 10
 UNRATED: Final = (1600.0, 0)
 """Rating and experience of a player of whom nothing is known."""
@@ -223,7 +223,7 @@ def _seat(record: Record, at: int) -> Seat:
 
 
 def _cube(number: int, raised: int, record: Record) -> tuple[int, Seat | None]:
-    """Return value and owner of the cube; its sign is the owner's, whoever is on roll."""
+    """Return value and owner of the cube; its sign is the owner's, not that of the player on roll."""
     if abs(number) > 20:
         raise FormatError(f"record {record.number}: expected a cube up to 2 to the power of 20, got {number}")
     owner = None if not number else Seat.A if number > 0 else Seat.B

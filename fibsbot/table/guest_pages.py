@@ -213,7 +213,7 @@ class GuestPages(PageServer):
     # -- the way out ----------------------------------------------------------------------------------------------
 
     async def _sweep(self) -> None:
-        """Log out whoever has closed the page, and close idle connections."""
+        """Log out guests who have closed the page, and close idle connections."""
         while True:
             await asyncio.sleep(min(SWEEP, self.limits.absence / 2, self.limits.connections.idle / 2))
             self._connections.close_idle()

@@ -67,7 +67,7 @@ class ChatLog:
         self._back = 0
 
     def scroll(self, lines: int) -> None:
-        """Go so many lines up, to older ones."""
+        """Scroll up by a number of lines, to older ones; down if it is negative."""
         self._back = max(self._back + lines, 0)
 
     def draw(self, width: int, height: int, colours: Colours) -> Canvas:

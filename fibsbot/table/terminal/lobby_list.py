@@ -137,7 +137,7 @@ class LobbyList:
     # -- inputs -------------------------------------------------------------------------------------------------
 
     def go(self, step: int) -> None:
-        """Choose the row that is so many rows below."""
+        """Choose a row further down, or further up by a negative number of rows."""
         rows = self.rows
         at = self._find(rows)
         if at is not None:

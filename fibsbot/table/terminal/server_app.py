@@ -173,7 +173,7 @@ class ServerTableApp(TableApp):
 
     @property
     def _partner(self) -> str | None:
-        """The player to whom something can be told while no match is on."""
+        """The player who gets a tell while no match is on."""
         match = self.host.model
         return None if match is None or self.host.session.playing or self.host.watching else match.opponent
 
