@@ -33,8 +33,8 @@ from fibsbot.table.terminal.keys import Digits, KeyLabel, Prompt
 from fibsbot.table.terminal.lessons import Lessons
 from fibsbot.table.terminal.line_input import LineInput, is_free, key_of
 from fibsbot.table.terminal.panel import NARROWEST, Aside, draw_panel
+from fibsbot.table.terminal.spoken import WordLog
 from fibsbot.table.terminal.widgets import BoardInputs, BoardWidget, CanvasWidget, HelpScreen, KeysWidget
-from fibsbot.table.terminal.words import WordLog
 from fibsbot.text import one_line
 
 LINES_BELOW: Final = 3
