@@ -6,6 +6,7 @@ CHANGELOG.md first.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import importlib
 import inspect
@@ -29,7 +30,12 @@ MODULES: Final = (
 
 
 def signature(value: object) -> str:
-    """Return the arguments of something that can be called, and what it returns."""
+    """Return the arguments of something that can be called, and what it returns; of an enumeration nothing.
+
+    An enumeration is called by Python's own machinery, whose arguments change from one Python to the next.
+    """
+    if isinstance(value, enum.EnumMeta):
+        return ""
     try:
         return str(inspect.signature(value)).replace(f"{ROOT}/", "")  # type: ignore[arg-type]
     except (TypeError, ValueError):
