@@ -27,7 +27,10 @@ _BEGINNING: Final = """\
 # fibsbot run --config FILE    runs all its accounts until stopped
 # fibsbot play --config FILE   runs one of them; its options override the file
 """
-_SEVERAL: Final = "For several accounts write [[account]] for each; there is an example at the end of this file."
+_SEVERAL: Final = {
+    "account": "For several accounts write [[account]] for each; there is an example at the end of this file.",
+    "notify": "For several hooks write [[notify]] for each. One without url and command does nothing.",
+}
 _END: Final = """\
 Two accounts in one process, in place of [account] above. An account may have sections of its own, such as
 [account.policy], with the settings that differ for it. There `false` removes a value that holds for all."""
@@ -64,7 +67,7 @@ def sample_file() -> str:
             "",
             _SEPARATOR,
             *_comment(_description(section)),
-            *(_comment(_SEVERAL) if section.repeatable else []),
+            *_comment(_SEVERAL.get(section.name, "")),
             _SEPARATOR,
         ]
         lines.append(f"[{section.name}]")
