@@ -25,10 +25,10 @@ from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.replay.events import EntryAdded, GameBegan, MatchBegan
 from fibsbot.replay.match_files import events_of_transcript
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.replay.terminal import _board, board_frames
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.service.live.feed import AccountFeed, FeedPart
-from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Entry, Game, Player, Transcript, decisions, walk
 from tests.marks import SAMPLE, is_no_sample, some_slow
 from tests.records.store.recorder import Teller

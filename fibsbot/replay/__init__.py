@@ -21,6 +21,7 @@ From bytes to events:
 
 From events to output:
 
+    match_recorder.py  records of a match that is being played, for the store
     batch.py           one file after another, or by workers
     writers.py         a list of moves, JSON objects, differing decisions
     event_text.py      events as text

@@ -6,12 +6,10 @@ The modules:
     supervisor.py      its accounts and their strategies
     account.py         one account
     account_sharing.py accounts shared with other processes
-    match_recorder.py  what the store gets of a match
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client
-    web_server.py      /metrics and /healthz
-    request_guards.py  what web pages keep away
+    metrics.py         /metrics and /healthz
     systemd.py         notifications to systemd
 
 The package `live` serves the page that follows running bots.

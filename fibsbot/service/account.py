@@ -34,7 +34,7 @@ from fibsbot.client.connection import ConnectionFailedError
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
-from fibsbot.service.match_recorder import MatchRecorder
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
 from fibsbot.text import describe_error, short_duration
 

@@ -30,16 +30,17 @@ from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
-from fibsbot.service.settings import HOST, ServiceSettings
+from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
 from fibsbot.text import errors_as, short_duration
 from fibsbot.version import __version__
+from fibsbot.web import HOST
 
 if TYPE_CHECKING:
     from fibsbot.notify.notifier import Notifier
     from fibsbot.service.live import LivePage
-    from fibsbot.service.web_server import Metrics
+    from fibsbot.service.metrics import Metrics
 
 MEMORY_AGE: Final = dt.timedelta(days=30)
 """Older records are not loaded."""
@@ -168,7 +169,7 @@ class Service:
         )
 
     def _make_metrics(self) -> Metrics:
-        from fibsbot.service.web_server import Metrics  # noqa: PLC0415 - slow to import, and rarely used
+        from fibsbot.service.metrics import Metrics  # noqa: PLC0415 - slow to import, and rarely used
 
         return Metrics(lambda: self.supervisor, self.store)  # the supervisor does not exist yet
 
@@ -280,16 +281,17 @@ class Service:
     @contextlib.asynccontextmanager
     async def _web(self, port: int) -> AsyncIterator[None]:
         """Run the web server."""
-        from fibsbot.service import web_server  # noqa: PLC0415 - slow to import, and rarely used
+        from fibsbot.service import metrics  # noqa: PLC0415 - slow to import, and rarely used
+        from fibsbot.web.server import WebServer, redirect_handler  # noqa: PLC0415 - likewise
 
-        server = web_server.WebServer(port)
+        server = WebServer(port)
         if self._metrics:
-            server.add("/metrics", web_server.metrics_handler(self._metrics.text))
-        server.add("/healthz", web_server.health_handler(self.health))
+            server.add("/metrics", metrics.metrics_handler(self._metrics.text))
+        server.add("/healthz", metrics.health_handler(self.health))
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
-        server.add("/", web_server.redirect_handler("/live" if self._live else "/healthz"))
+        server.add("/", redirect_handler("/live" if self._live else "/healthz"))
         try:
             await server.start()
         except OSError as error:

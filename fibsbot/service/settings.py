@@ -12,8 +12,6 @@ from attrs.validators import gt
 
 from fibsbot.setting import setting
 
-HOST: Final = "127.0.0.1"
-"""Address at which the web server listens."""
 _PASSWORD_IN_URL: Final = re.compile(r"[a-z0-9+]+://(?:[^/@]*:[^/@]*@|.*[?&](?:ssl)?password=)", re.IGNORECASE)
 
 

@@ -19,11 +19,11 @@ from attrs import define, field, frozen
 from fibsbot.bot.settings import Timings
 from fibsbot.client.settings import ServerSettings
 from fibsbot.policy import is_player_name
-from fibsbot.service.settings import HOST
 from fibsbot.table.connection_limits import ConnectionLimits, OpenConnections
 from fibsbot.table.page_server import HEADERS, Handler, PageServer, TablePage, asked_of, asset
 from fibsbot.table.server_host import ServerHost, ServerLogin
 from fibsbot.table.server_session import person_settings
+from fibsbot.web import HOST
 
 LOGIN_FILES: Final = ("login.css", "login.js", "table.css", "lobby.css")
 _SAME_SITE: Final = frozenset({"same-origin", "none"})

@@ -18,11 +18,11 @@ import structlog
 from aiohttp import web
 
 from fibsbot.drawing.themes import stylesheet
-from fibsbot.service.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
-from fibsbot.service.settings import HOST
 from fibsbot.table.hosts import Document, TableHost
 from fibsbot.table.model import Action, Preference
 from fibsbot.table.page_state import PageView, merge_patch, page_state
+from fibsbot.web import HOST
+from fibsbot.web.request_guards import PRIVATE_HEADERS, SHUTDOWN_TIMEOUT, refuse_foreign_requests
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (

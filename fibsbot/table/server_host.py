@@ -28,7 +28,7 @@ from fibsbot.redaction import password_hidden
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.table.hosts import TableHost
 from fibsbot.table.orders import ORDERS
-from fibsbot.table.server_match import ServerMatch
+from fibsbot.table.remote_match import RemoteMatch
 from fibsbot.table.server_session import InputGiven, PersonSettings, ServerSession
 
 PAUSES: Final = BackoffSettings(first=2.0, longest=120.0)
@@ -103,7 +103,7 @@ class ServerHost(TableHost):
     # -- faces ----------------------------------------------------------------------------------------------------
 
     @property
-    def model(self) -> ServerMatch | None:
+    def model(self) -> RemoteMatch | None:
         """The match that is played or watched."""
         return self.session.match
 

@@ -37,8 +37,9 @@ from fibsbot.fast_evolve import fast_evolve
 from fibsbot.fibs_numbering import play_from_fibs
 from fibsbot.policy import Lengths, Policy
 from fibsbot.table.model import Preference
+from fibsbot.table.own_match import OwnMatch
+from fibsbot.table.remote_match import FollowedMatch, RemoteMatch
 from fibsbot.table.server_lobby import ServerLobby
-from fibsbot.table.server_match import ServerMatch
 
 TOGGLES: Final[Mapping[Toggle, bool]] = {
     Toggle.AUTOBOARD: True,
@@ -121,7 +122,7 @@ class ServerSession:
     def __init__(self, settings: PersonSettings, *, ready: bool = False) -> None:
         """Log in with the name and the password of `settings`; `ready`: let others invite the person from the start."""
         self.lobby = ServerLobby(settings.name)
-        self.match: ServerMatch | None = None
+        self.match: RemoteMatch | None = None
         """The last match that was played or watched; None before the first."""
         self.preferences: set[Preference] = set()
         self.status = "connecting"
@@ -298,10 +299,12 @@ class ServerSession:
         if state not in IN_MATCH and state is not State.WATCHING and self.match is None:
             return
         if tracked.opponent is not None and (self.match is None or self.match.number != tracked.match):
-            self.match = ServerMatch(self.lobby.user, tracked, self.give)
+            user = self.lobby.user
+            own = tracked.player == YOU
+            self.match = OwnMatch(user, tracked, self.give, lambda: self.state) if own else FollowedMatch(user, tracked)
             self.match.preferences = self.preferences
         if self.match is not None and self.match.number == tracked.match:
-            self.match.follow(message, tracked, state)
+            self.match.follow(message, tracked)
 
     def _on_match_left(self, message: Message) -> None:
         """Say why a match is not played on."""
@@ -330,8 +333,9 @@ class ServerSession:
             if self.state is State.MY_ROLL and context.tracked.dice is None and not context.tracked.roll_prompted:
                 context.tracked = fast_evolve(context.tracked, roll_prompted=True)  # pitfall 11: it does not roll
             if self.match is not None and self.match.number == context.tracked.match:
-                self.match.follow(outcome.message, context.tracked, self.state)
-                self.match.reopen()
+                self.match.follow(outcome.message, context.tracked)
+                if isinstance(self.match, OwnMatch):
+                    self.match.reopen()
 
     def _watch_progress(self) -> None:
         """Ask for the board after some time while nothing shows who has to do what."""

@@ -11,7 +11,7 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import StoreWriter
-from fibsbot.service.match_recorder import MatchRecorder
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.table.server_host import Recorder
 
 

@@ -24,9 +24,9 @@ from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.replay.comparison import ComparisonOptions
 from fibsbot.replay.match_files import load_transcripts
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.rules.state import Seat
 from fibsbot.server.server import Server
-from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.heuristic.strategy import HeuristicStrategy
 from fibsbot.strategies.pool import StrategyChain
 from fibsbot.strategies.questions import LastResort

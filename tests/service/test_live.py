@@ -36,6 +36,7 @@ from fibsbot.server.server import Server
 from fibsbot.service.account import BotAccount
 from fibsbot.service.live import LivePage, page_server
 from fibsbot.service.live.feed import LINES, LONGEST, AccountFeed, FeedPart, board_picture
+from fibsbot.table.remote_match import FollowedMatch
 from fibsbot.transcript import Game, Gap, Player, Throw, Transcript, apply
 from tests.bot.live_bots import CHEAP, UNHURRIED
 from tests.drawing.svg_checks import parsed, said, texts
@@ -292,8 +293,7 @@ def test_points_are_always_numbered_from_the_bots_side() -> None:
     numbers = ",".join(map(str, range(1, 25)))
     for turn in PlayerSide:
         track = TrackedMatch("marvin", opponent="ford", running=True, state=MatchState(Position.start()), turn=turn)
-        shown = board_picture(track, "marvin", None)
-        assert shown is not None
+        shown = board_picture(FollowedMatch("marvin", track), None)
         assert numbers in ",".join(texts(parsed(shown.svg))), turn
 
 

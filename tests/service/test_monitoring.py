@@ -15,7 +15,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from fibsbot.records.store import StoreWriter
-from fibsbot.service.web_server import Metrics
+from fibsbot.service.metrics import Metrics
 from tests.service.accounts import plan, supervisor
 
 CONFIG: Final = Path(__file__).parents[2] / "config"

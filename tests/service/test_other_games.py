@@ -25,6 +25,7 @@ from fibsbot.rules.game import roll, start_match_of
 from fibsbot.rules.state import Seat, Stage
 from fibsbot.server.server import Server
 from fibsbot.service.live.feed import AccountFeed, FeedPart, board_picture
+from fibsbot.table.remote_match import FollowedMatch
 from fibsbot.table_lines import table_state
 from fibsbot.transcript import Game, Player, Transcript, walk
 from fibsbot.transcript import decisions as step_decisions
@@ -103,8 +104,7 @@ def test_the_live_page_draws_the_board_of_every_game(game: str) -> None:
     state = roll(start_match_of(rules, 3, begins=Seat.A), Seat.A, (6, 5, 4)[: rules.dice])
     line = table_state(state, Seat.A, "You", "ford", Colour.O)
     track = show_table(TrackedMatch("marvin", opponent="ford", match=1), line)
-    shown = board_picture(track, "marvin", None)
-    assert shown is not None
+    shown = board_picture(FollowedMatch("marvin", track), None)
     assert "marvin" in shown.title
     assert parsed(shown.svg) is not None
 
@@ -118,9 +118,8 @@ def test_the_live_page_shows_the_last_play_on_the_board(game: str) -> None:
             feed.on_match_event(event)
         if isinstance(line, TableBoard):
             track = show_table(track, line.state)
-            alone, shown = board_picture(track, "marvin", None), board_picture(track, "marvin", feed._last)
-            assert alone is not None
-            assert shown is not None
+            match = FollowedMatch("marvin", track)
+            alone, shown = board_picture(match, None), board_picture(match, feed._last)
             played += line.state.stage is TableStage.ROLL
             with_arrows += alone.svg != shown.svg
     assert with_arrows > played / 2

@@ -14,8 +14,8 @@ from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.settings import Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.table.model import Action
+from fibsbot.table.remote_match import RemoteMatch
 from fibsbot.table.server_host import Recorder, ServerHost, ServerLogin
-from fibsbot.table.server_match import ServerMatch
 from fibsbot.table.server_session import person_settings
 from tests.patience import SOON
 
@@ -82,7 +82,7 @@ def ready_players(host: ServerHost) -> list[str]:
     return [player["name"] for player in host.parts["lobby"]["players"].values() if player["state"] == "ready"]
 
 
-def match_of(host: ServerHost) -> ServerMatch:
+def match_of(host: ServerHost) -> RemoteMatch:
     """Return the match at a table."""
     assert host.model is not None
     return host.model

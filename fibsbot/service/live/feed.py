@@ -18,18 +18,19 @@ from attrs import evolve, frozen
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
-from fibsbot.bot.tracked_match import PlayerSide, TrackedMatch
-from fibsbot.drawing.caption import Caption, caption_of_game, caption_of_state
+from fibsbot.bot.tracked_match import TrackedMatch
+from fibsbot.drawing.caption import caption_of_game
 from fibsbot.drawing.markup import clean
-from fibsbot.drawing.scene import Scene, ShownPlay, ViewOptions, last_play, scene_of_game, scene_of_state, show_play
+from fibsbot.drawing.scene import ViewOptions, last_play, scene_of_game, show_play
 from fibsbot.drawing.svg import scene_svg
 from fibsbot.drawing.themes import Theme
-from fibsbot.match import Phase
+from fibsbot.position import Play
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import redact, redact_record
 from fibsbot.replay import event_text, events
-from fibsbot.rules.sides import Sides
-from fibsbot.rules.state import Seat
+from fibsbot.rules.game import play
+from fibsbot.rules.state import GameState, Seat, Stage
+from fibsbot.table.remote_match import FollowedMatch
 from fibsbot.transcript import Gap, Step, walk
 
 LINES: Final = 100
@@ -40,9 +41,8 @@ GAMES: Final = 20
 """Maximum number of finished games that are kept."""
 LONGEST: Final = 300
 """Maximum length of a chat line."""
-_OWN_LOOK: Final = ViewOptions(theme=Theme.PAGE, fixed_numbers=True)
-_OPPONENT_LOOK: Final = evolve(_OWN_LOOK, opponents_side=True)
-"""The opponent decides, and still sits above with the light checkers."""
+_VIEW: Final = ViewOptions(theme=Theme.PAGE, fixed_numbers=True)
+"""The bot sits below, and points have its numbers."""
 
 
 @frozen
@@ -54,56 +54,17 @@ class BoardPicture:
     """The open decision, in words."""
 
 
-@frozen
-class LastPlay:
-    """The last play."""
-
-    shown: ShownPlay
-    after: Sides
-    """The board after it, that of our player first."""
-
-
-def _play_to(board: Sides, last: LastPlay | None) -> ShownPlay | None:
-    """Return the last play if it leads to this board."""
-    return last.shown if last is not None and last.after == board else None
-
-
-def board_picture(track: TrackedMatch, own_name: str, last: LastPlay | None) -> BoardPicture | None:
-    """Draw a match; None while its state is not known. `last` is a play that may have led there."""
-    if track.state is None:
-        return None
-    names = (own_name, track.opponent or "opponent")
-    shown, look = _play_to(track.state.sides, last), _OWN_LOOK
-    decider, phase = _open_decision(track)
-    if track.shown_whole and (game := track.game_state) is not None:
-        scene, caption = scene_of_game(game, Seat.A, names), caption_of_game(game, names)
-    else:
-        state = track.decision_state(phase)
-        if decider is PlayerSide.OPPONENT:
-            state, names, look = state.swapped(), names[::-1], _OPPONENT_LOOK
-            shown = shown and evolve(shown, below=not shown.below)
-        scene = scene_of_state(state, names, dark=decider is PlayerSide.PLAYER)
-        caption = caption_of_state(state, names)
-    return _picture(evolve(scene, shown=shown), caption, look, running=track.running)
-
-
-def _open_decision(track: TrackedMatch) -> tuple[PlayerSide, Phase]:
-    """Return the side that has to decide, and the phase; the player's side if there is no decision."""
-    if track.resigned_by:
-        return track.resigned_by.other, Phase.RESIGNED
-    if track.doubled_by:
-        return track.doubled_by.other, Phase.DOUBLED
-    return track.turn or PlayerSide.PLAYER, Phase.MOVE if track.dice else Phase.ROLL
-
-
-def _picture(scene: Scene, caption: Caption, look: ViewOptions, *, running: bool) -> BoardPicture:
-    """Return a picture; that of a game that is over has no side on turn."""
-    if not running:
-        below, above = (evolve(side, on_turn=False, dice=None) for side in (scene.below, scene.above))
-        scene = evolve(scene, below=below, above=above)
-        facts = tuple(fact for fact in caption.facts if fact[0] != "decision")
-        caption = evolve(caption, title="between two games", facts=facts)
-    return BoardPicture(scene_svg(scene, caption, look), caption.title)
+def board_picture(match: FollowedMatch, last: tuple[GameState, Play] | None) -> BoardPicture:
+    """Draw a match, with the last play, made in the game before it, if the board is still as it left it."""
+    state, names = match.state, match.names
+    scene, caption = scene_of_game(state, match.seat, names), caption_of_game(state, names)
+    if last is not None:
+        before, made = last
+        if play(before, before.turn, made).sides_for(match.seat) == state.sides_for(match.seat):
+            scene = evolve(scene, shown=show_play(made, before, below=before.turn is match.seat))
+    if state.stage is Stage.OVER and state.result is None:
+        caption = evolve(caption, title="between two games")
+    return BoardPicture(scene_svg(scene, caption, _VIEW), caption.title)
 
 
 class FeedPart(enum.Enum):
@@ -135,11 +96,12 @@ class AccountFeed:
             FeedPart.GAMES: lambda: {"games": list(self._games)},
         }
         self._track: TrackedMatch | None = None
-        self._picture: BoardPicture | None = None
-        """The last board that could be drawn."""
+        self._match: FollowedMatch | None = None
+        """The match that is played, or the last one."""
         self._over = False
         """Whether the match shown is over, and none has begun since."""
-        self._last: LastPlay | None = None
+        self._last: tuple[GameState, Play] | None = None
+        """The last play of the game, and the game before it."""
         self._own = Seat.A
         self._names = ("?", "?")
         self._length = ""
@@ -165,9 +127,11 @@ class AccountFeed:
     def on_message(self, message: Message, agent: Agent) -> bool:
         """Handle a message of the server, after the agent; return whether anything visible has changed."""
         before = sum(self.versions.values())
-        if agent.tracked is not self._track:
-            self._track = agent.tracked
-            self._over = not agent.tracked.running and (self._over or isinstance(message, m.MatchWon))
+        tracked = agent.tracked
+        if tracked is not self._track:
+            self._track = tracked
+            self._follow(message, tracked)
+            self._over = not tracked.running and (self._over or isinstance(message, m.MatchWon))
             self._changed(FeedPart.BOARD)
         if isinstance(message, m.YouSay):  # a bot does not `say`: the echo begins with a name
             name, _, text = message.text.partition(" ")
@@ -177,6 +141,13 @@ class AccountFeed:
         elif verb := _OTHERS_VERBS.get(type(message)):
             self._say(getattr(message, "name", "?"), verb, _text(message), own=False)
         return sum(self.versions.values()) != before
+
+    def _follow(self, message: Message, tracked: TrackedMatch) -> None:
+        """Show what the agent knows of its match."""
+        if tracked.state is not None and (self._match is None or self._match.number != tracked.match):
+            self._match = FollowedMatch(self._account, tracked)
+        if self._match is not None and self._match.number == tracked.match:
+            self._match.follow(message, tracked)
 
     def _say(self, name: str, verb: str, text: str, *, own: bool) -> None:
         line = {"at": _clock(), "name": safe_text(name, 24), "verb": safe_text(verb, 30), "text": safe_text(text)}
@@ -214,9 +185,7 @@ class AccountFeed:
         for seat, deed in event_text.entry_actions(step):
             self._moves.append({"turn": step.turn, "own": seat is self._own, "text": deed})
         if played := last_play(step):
-            before, play = played
-            shown = show_play(play, before, below=before.turn is self._own)
-            self._last = LastPlay(shown, step.after.sides_for(self._own))
+            self._last = played
             self._changed(FeedPart.BOARD)
         self._changed(FeedPart.MOVES)
 
@@ -234,11 +203,11 @@ class AccountFeed:
 
     def _board(self) -> Mapping[str, Any]:
         """Return the board; after a match, or while the present one is unknown, the last board, marked as past."""
-        now = board_picture(self._track, self._account, self._last) if self._track else None
-        self._picture = shown = now or self._picture
-        if shown is None:
+        if self._match is None:
             return {"svg": "", "title": "", "past": False}
-        return {"svg": shown.svg, "title": shown.title, "past": now is None or self._over}
+        shown = board_picture(self._match, self._last)
+        unknown = self._track is None or self._track.state is None
+        return {"svg": shown.svg, "title": shown.title, "past": self._over or unknown}
 
     def _move_list(self) -> Mapping[str, Any]:
         players = [self._names[self._own], self._names[self._own.other]]

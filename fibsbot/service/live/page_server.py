@@ -19,7 +19,7 @@ from fibsbot.drawing.themes import stylesheet
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.live.feed import AccountFeed, FeedPart, safe_text
-from fibsbot.service.request_guards import PRIVATE_HEADERS
+from fibsbot.web.request_guards import PRIVATE_HEADERS
 
 
 def _asset(name: str) -> str:

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 
+from fibsbot.table.remote_match import RemoteMatch
 from fibsbot.table.server_host import ServerHost
 from fibsbot.table.server_lobby import LineKind
-from fibsbot.table.server_match import ServerMatch
 from fibsbot.table.terminal import help as help_texts
 from fibsbot.table.terminal.app import TableApp
 from fibsbot.table.terminal.chat import TalkLine, line_in_words, recipients_of, wrapped
@@ -62,7 +62,7 @@ class ServerTableApp(TableApp):
         self.orders = ServerOrders(host, self)
         self.lobby = LobbyScreen(host, self, self.orders, self.show_board)
         self.talk = TalkLine(self.orders.say, self._close_talk)
-        self._match_on: ServerMatch | None = None
+        self._match_on: RemoteMatch | None = None
         """The match that was on when the table was shown the last time."""
         self.refused = ""
         """Why there was no login, which ends the table."""

@@ -19,8 +19,8 @@ from fibsbot.bot.runner import Observer, Runner
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.records.stored_rows import Fact, MatchOutcome
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.server.server import Server
-from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, settings

@@ -21,10 +21,10 @@ from fibsbot.position import Play
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
 from fibsbot.replay.events import EntryAdded, GameBegan, GameEnded, MatchBegan, MatchEnded, MatchEvent
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.rules.game import start_match
 from fibsbot.rules.laws import FIBS
 from fibsbot.rules.state import Ending, Seat
-from fibsbot.service.match_recorder import MatchRecorder
 from fibsbot.transcript import Cube, Game, Gap, Player, Step, Throw, Transcript, apply, walk
 from tests.examples import examples
 from tests.formats.simulated_matches import simulate
@@ -279,7 +279,7 @@ class Confused:
 
 
 def test_an_error_of_the_transcriber_is_logged_once_and_does_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fibsbot.service.match_recorder.Transcriber", Confused)
+    monkeypatch.setattr("fibsbot.replay.match_recorder.Transcriber", Confused)
     sheets = MatchRecorder("marvin", "test", lambda *_: None)
     with capture_logs() as logs:
         for _ in range(3):

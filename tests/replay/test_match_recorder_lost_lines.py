@@ -13,7 +13,7 @@ from fibs_protocol.commands import Command
 from fibsbot.bot.events_and_actions import Action, Event, MessageReceived, Record, Send
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import check_integrity
-from fibsbot.service.match_recorder import MatchRecorder
+from fibsbot.replay.match_recorder import MatchRecorder
 from fibsbot.transcript import Gap, Transcript
 from tests.bot.simulation import NOON, Bot, Fault, Simulation, doubling, losing, unharmed
 from tests.bot.test_lost_lines import DoublingStrategy, lines_of
@@ -77,7 +77,7 @@ def play(folder: Path, seed: int, fault: Fault, monkeypatch: pytest.MonkeyPatch,
     """Let two bots play a match; return how marvin and ford remember it."""
     folder.mkdir()
     simulation = Remembering(seed, folder, fault)
-    monkeypatch.setattr("fibsbot.service.match_recorder.utc_now", lambda: simulation.time)
+    monkeypatch.setattr("fibsbot.replay.match_recorder.utc_now", lambda: simulation.time)
     for name, invite in (("marvin", "ford"), ("ford", None)):
         simulation.remember(name)
         simulation.add(name, DoublingStrategy(seed + (name == "ford")), invite=invite, length=3, **settings)

@@ -1,12 +1,12 @@
-"""The web server on 127.0.0.1: /metrics for Prometheus, /healthz for health checks, and access control.
+"""What Prometheus and health checks get: /metrics and /healthz.
 
 Metrics contain the names of our own accounts, never those of other players.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, disable_created_metrics, generate_latest
@@ -15,10 +15,9 @@ from prometheus_client.registry import Collector
 
 from fibsbot.records.store import StoreWriter
 from fibsbot.service.account import AccountStatus
-from fibsbot.service.request_guards import SHUTDOWN_TIMEOUT, refuse_foreign_requests
-from fibsbot.service.settings import HOST
 from fibsbot.service.supervisor import Supervisor
 from fibsbot.strategies.pool import TimedAnswer
+from fibsbot.web.server import WebHandler
 
 BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 """Seconds."""
@@ -137,48 +136,6 @@ def _counter(name: str, about: str, values: list[tuple[str, int]]) -> CounterMet
 
 METRICS_CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
-WebHandler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-class WebServer:
-    """Answers GET requests on 127.0.0.1."""
-
-    def __init__(self, port: int) -> None:
-        """Listen on this port; 0 takes a free one, which `port` then is."""
-        self.port = port
-        self.app = web.Application(middlewares=[self._refuse_foreign])
-        self._embedded: set[str] = set()
-        self._runner: web.AppRunner | None = None
-
-    def add(self, path: str, handler: WebHandler, *, embedded: bool = False) -> None:
-        """Add a handler for a path, before the start. `embedded`: only our own pages request it."""
-        self.app.router.add_get(path, handler)
-        if embedded:
-            self._embedded.add(path)
-
-    @web.middleware
-    async def _refuse_foreign(self, request: web.Request, handler: WebHandler) -> web.StreamResponse:
-        """Answer only requests from this machine."""
-        refuse_foreign_requests(request, embedded=request.path in self._embedded)
-        return await handler(request)
-
-    async def start(self) -> None:
-        """Start listening. Raises OSError if the port is in use."""
-        self._runner = web.AppRunner(self.app, access_log=None, shutdown_timeout=SHUTDOWN_TIMEOUT)
-        await self._runner.setup()
-        try:
-            await web.TCPSite(self._runner, HOST, self.port).start()
-        except OSError:
-            await self.close()
-            raise
-        self.port = self._runner.addresses[0][1]
-
-    async def close(self) -> None:
-        """Stop listening."""
-        if self._runner is not None:
-            await self._runner.cleanup()
-            self._runner = None
-
 
 def metrics_handler(text: Callable[[], bytes]) -> WebHandler:
     """Return a handler that responds with the metrics."""
@@ -195,14 +152,5 @@ def health_handler(health: Callable[[], tuple[bool, Mapping[str, Any]]]) -> WebH
     async def handle(_: web.Request) -> web.StreamResponse:
         healthy, details = health()
         return web.json_response(details, status=200 if healthy else 503)
-
-    return handle
-
-
-def redirect_handler(path: str) -> WebHandler:
-    """Return a handler that sends browsers to another path."""
-
-    async def handle(_: web.Request) -> web.StreamResponse:
-        raise web.HTTPFound(path)
 
     return handle
