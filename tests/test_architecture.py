@@ -46,7 +46,7 @@ LAYERS: Final = (
     ("fibsbot.analysis",),
     ("fibsbot.report",),
     ("fibsbot.client", "fibsbot.server", "fibsbot.external"),
-    ("fibsbot.bot",),
+    ("fibsbot.bot", "fibsbot.notify"),
     ("fibsbot.replay",),
     ("fibsbot.archive", "fibsbot.table"),
     ("fibsbot.service",),

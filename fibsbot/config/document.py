@@ -95,7 +95,7 @@ def _explanation(setting: SettingField) -> str:
     if info.example is not None and setting.default is not None:
         parts.append(f"For example {_unbreakable(_toml(info.example))}.")
     if bounds := _bounds(setting):
-        parts.append(_unbreakable(f"[{bounds}]"))
+        parts.append(_unbreakable(f"[{bounds}]") if len(bounds) < WIDTH // 2 else f"[{bounds}]")
     if setting.optional and setting.default is not None:
         parts.append(_unbreakable("[false for none]"))
     return " ".join(parts)
@@ -105,7 +105,7 @@ def _bounds(setting: SettingField) -> str:
     """Return the bounds of a setting in a few words; nothing if they are obvious."""
     info = setting.info
     if issubclass(setting.type, enum.Enum):
-        return " or ".join(f'"{choice.value}"' for choice in setting.type)
+        return info.expected or " or ".join(f'"{choice.value}"' for choice in setting.type)
     if info.max_length is not None:
         return f"at most {info.max_length} characters"
     parts = []

@@ -49,7 +49,7 @@ def parse_value(setting: SettingField, value: Any) -> Any:
 def _parse_one(setting: SettingField, value: Any) -> Any:
     """Return the value, or None if it has the wrong type or is out of bounds."""
     if issubclass(setting.type, enum.Enum):
-        return next((choice for choice in setting.type if choice.value == value), None)
+        return next((item for item in setting.type if item.value == value and setting.info.allows(item)), None)
     parsed = _parse_text(value) if setting.info.blanks else _PARSERS[setting.type](value)
     return parsed if parsed is not None and setting.info.allows(parsed) else None
 

@@ -61,11 +61,11 @@ async def _post(request: WebRequest, url: str, token: str | None, session: aioht
         "User-Agent": f"fibsbot/{__version__}",
         **({"Authorization": f"Bearer {token}"} if token else {}),
     }
+    address = url.rstrip("/") + request.suffix if request.suffix else url
     try:
         response = await session.request(
-            request.method, url.rstrip("/") + request.suffix if request.suffix else url,
-            data=request.body, headers=headers, allow_redirects=False,
-        )  # fmt: skip
+            request.method, address, data=request.body, headers=headers, allow_redirects=False
+        )
         try:
             return _checked(response)
         finally:
@@ -95,20 +95,22 @@ def _retry_after(response: aiohttp.ClientResponse) -> float:
 
 def _web_error(error: Exception) -> str:
     """Return an error in words of our own: those of aiohttp may repeat the address."""
-    match error:
-        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
-            return "no secure connection: the certificate or the protocol is not accepted"
-        case aiohttp.ClientConnectorDNSError():
-            return "the name of the receiver is not known"
-        case aiohttp.ClientConnectorError() if error.os_error.strerror:
-            return f"cannot connect: {error.os_error.strerror}"
-        case aiohttp.ClientConnectionError():
-            return "the connection was closed before the answer"
-        case aiohttp.ClientResponseError() | aiohttp.ClientPayloadError():
-            return "the answer is no HTTP"
-        case OSError() if error.strerror:
-            return error.strerror
-    return type(error).__name__
+    for kind, text in _WEB_ERRORS:
+        if isinstance(error, kind):
+            return text
+    system = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(system, OSError) and system.errno:
+        return f"cannot connect: {os.strerror(system.errno)}"
+    return "the connection was closed before the answer"
+
+
+_WEB_ERRORS: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (aiohttp.ClientSSLError, "no secure connection: the certificate or the protocol is not accepted"),
+    (aiohttp.ClientConnectorDNSError, "the name of the receiver is not known"),
+    (aiohttp.ClientResponseError, "the answer is no HTTP"),
+    (aiohttp.ClientPayloadError, "the answer is no HTTP"),
+    (ValueError, "the request cannot be made"),
+)
 
 
 # -- a command ------------------------------------------------------------------------------------------------------
@@ -116,45 +118,78 @@ def _web_error(error: Exception) -> str:
 
 async def _run(command: tuple[str, ...], stdin: bytes, more: dict[str, str]) -> str:
     """Run a command; kill it, and what it has started, if it is cancelled."""
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env={**_own_environment(), **more},
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        text = error.strerror if isinstance(error, OSError) else str(error)
-        raise DeliveryError(f"cannot run {command[0]}: {text}") from None
-    reading = asyncio.create_task(_read_end(process.stderr))
-    try:
-        if process.stdin is not None:
-            process.stdin.write(stdin)
-            with contextlib.suppress(OSError):  # a command need not read
-                await process.stdin.drain()
-            process.stdin.close()
-        status = await process.wait()
-        done, _ = await asyncio.wait([reading], timeout=_LINGER)
+    with contextlib.closing(await _ErrorOutput.open()) as errors:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.DEVNULL,
+                stderr=errors.write_end,
+                env={**_own_environment(), **more},
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            text = error.strerror if isinstance(error, OSError) else str(error)
+            raise DeliveryError(f"cannot run {command[0]}: {text}") from None
+        finally:
+            os.close(errors.write_end)
+        try:
+            if process.stdin is not None:
+                with contextlib.suppress(OSError):  # a command need not read
+                    process.stdin.write(stdin)
+                    await process.stdin.drain()
+                    process.stdin.close()
+            status = await process.wait()
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
         if status:
-            said = one_line(redact(reading.result())) if done else ""
-            raise DeliveryError(f"{command[0]} ended with status {status}" + (f": {said[-MAX_ERROR:]}" if said else ""))
-    finally:
-        reading.cancel()
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            said = one_line(redact(await errors.text()))[-MAX_ERROR:]
+            raise DeliveryError(f"{command[0]} ended with status {status}" + (f": {said}" if said else ""))
     return "status 0"
 
 
-async def _read_end(stream: asyncio.StreamReader | None) -> str:
-    """Read all, and return the end of it."""
-    end = b""
-    while stream is not None and (data := await stream.read(4096)):
-        end = (end + data)[-4 * MAX_ERROR :]
-    return end.decode(errors="replace")
+class _ErrorOutput(asyncio.Protocol):
+    """The end of what a command writes to standard error, on a pipe that others may hold open after it."""
+
+    def __init__(self) -> None:
+        self.write_end = -1
+        """For the command; whoever starts it closes it."""
+        self._end = b""
+        self._closed = asyncio.Event()
+        self._transport: asyncio.BaseTransport | None = None
+
+    @classmethod
+    async def open(cls) -> _ErrorOutput:
+        """Make the pipe."""
+        read_end, write_end = os.pipe()
+        loop = asyncio.get_running_loop()
+        _, output = await loop.connect_read_pipe(cls, os.fdopen(read_end, "rb", buffering=0))
+        output.write_end = write_end
+        return output
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._end = (self._end + data)[-4 * MAX_ERROR :]
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        self._closed.set()
+
+    async def text(self) -> str:
+        """Return the end of what was written, once all of it is there."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER):
+                await self._closed.wait()
+        return self._end.decode(errors="replace")
+
+    def close(self) -> None:
+        """Close our end."""
+        if self._transport is not None:
+            self._transport.close()
 
 
 def _own_environment() -> dict[str, str]:

@@ -84,7 +84,7 @@ def _as_discord(notice: Notice) -> WebRequest:
 
 
 def _as_matrix(notice: Notice) -> WebRequest:
-    """https://spec.matrix.org/latest/client-server-api/: a repetition with the same last part of the path is ignored."""
+    """https://spec.matrix.org/latest/client-server-api/; the server ignores a repetition of the same last part."""
     body = {"msgtype": "m.text", "body": f"{notice.title}: {notice.sentences}"}
     return WebRequest(_json(body), method="PUT", suffix=f"/{notice.key}")
 

@@ -37,10 +37,9 @@ _log = structlog.get_logger(__name__)
 class Notifier:
     """The hooks of a process. Its methods may be called from any thread, and return at once."""
 
-    def __init__(self, hooks: Iterable[Hook], folder: Path | None = None, *, pauses: BackoffSettings = PAUSES) -> None:
+    def __init__(self, hooks: Iterable[Hook], folder: Path | None = None) -> None:
         """Start the thread; `folder` keeps what is not delivered, None: nothing is kept."""
         self._folder = folder
-        self._pauses = pauses
         self._loop = asyncio.new_event_loop()
         self._receivers: dict[str, _Receiver] = {}
         self._session: aiohttp.ClientSession | None = None
@@ -66,12 +65,12 @@ class Notifier:
         """Deliver a notice to the hook of this name, in time."""
         self._call(self._send(hook, notice.redacted()))
 
-    def close(self, drain: float = DRAIN) -> None:
-        """Stop, after at most `drain` seconds in which notices that were not tried yet are."""
+    def close(self) -> None:
+        """Stop, after at most DRAIN seconds in which notices that were not tried yet are."""
         if not self._thread.is_alive():
             return
-        self._call(self._stop(drain))
-        self._thread.join(drain + 2 * DRAIN)
+        self._call(self._stop())
+        self._thread.join(3 * DRAIN)
 
     # -- in the thread ------------------------------------------------------------------------------------------
 
@@ -86,7 +85,6 @@ class Notifier:
         try:
             self._loop.run_forever()
         finally:
-            self._loop.run_until_complete(self._loop.shutdown_default_executor(DRAIN))
             self._loop.close()
 
     async def _configure(self, hooks: tuple[Hook, ...]) -> None:
@@ -100,15 +98,15 @@ class Notifier:
             old = before.get(hook.name)
             outbox = old.outbox if old else Outbox(path, hook.settings.keep)
             outbox.limit = hook.settings.keep
-            self._receivers[hook.name] = _Receiver(hook, outbox, self._session, Backoff(self._pauses))
+            self._receivers[hook.name] = _Receiver(hook, outbox, self._session, Backoff(PAUSES))
 
     async def _send(self, hook: str, notice: Notice) -> None:
         if receiver := self._receivers.get(hook):
             receiver.add(notice)
 
-    async def _stop(self, drain: float) -> None:
+    async def _stop(self) -> None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(drain):
+            async with asyncio.timeout(DRAIN):
                 await asyncio.gather(*(receiver.drained.wait() for receiver in self._receivers.values()))
         for receiver in self._receivers.values():
             await receiver.stop()

@@ -141,7 +141,7 @@ class NotifySettings:
     url_env: str | None = setting(None, "Environment variable with the address.", example="NOTIFY_URL", secret=True)
     token_file: Path | None = setting(
         None,
-        "File with an access token in its first line, sent as `Bearer`.",
+        "File with an access token in its first line.",
         example="/etc/fibsbot/token",
         secret=True,
     )
@@ -180,7 +180,7 @@ class NotifySettings:
     timeout: float = seconds(20.0, "Time that a delivery may take.", above=0)
     keep: int = setting(
         200,
-        "Notices that may wait for the receiver; beyond that, the oldest of those that are no alarms are dropped first.",
+        "Notices that may wait for the receiver; of more, the oldest that are no alarms are dropped first.",
         minimum=1,
         maximum=10_000,
     )

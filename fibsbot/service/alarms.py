@@ -1,7 +1,7 @@
 """Finds out what operators are to be notified of: from records of the accounts, and from looks at their status.
 
-Each hook of `[[notify]]` has conditions of its own, such as its ratings and the time of its summary. Nothing here waits:
-notices are handed to the thread of `fibsbot/notify/notifier.py`.
+Each hook of `[[notify]]` has conditions of its own, such as its ratings and the time of its summary. Nothing here
+waits: notices are handed to the thread of `fibsbot/notify/notifier.py`.
 """
 
 from __future__ import annotations
@@ -251,10 +251,8 @@ class Alarms:
         parts += [f"{saved} interrupted"] if saved else []
         parts += [] if rating is None else [f"rating {rating:.2f} ({change:+.2f})"]
         parts += [f"last error {status.last_error}"] if status.last_error else []
-        facts = {
-            **{"account": status.account, "matches": matches, "won": wins, "interrupted": saved, "rating": rating},
-            **{"change": change, "state": status.state, "sentence": status.sentence, "last_error": status.last_error},
-        }
+        facts = {"account": status.account, "matches": matches, "won": wins, "interrupted": saved}
+        facts |= {"rating": rating, "change": change, "state": status.state, "last_error": status.last_error}
         return f"{status.account}: {'; '.join(parts)}; now {status.sentence}.", facts
 
     # -- sending ------------------------------------------------------------------------------------------------
@@ -269,12 +267,6 @@ class Alarms:
         if event in state.hook.settings.events:
             named = f"{account}: {title}" if account else f"fibsbot: {title}"
             self._send(state.hook.name, Notice(event, account, named, text, self._now(), dict(data)))
-
-
-def trial_notice() -> Notice:
-    """Return a notice with which an operator tries a hook."""
-    text = "This is a trial. Notices of this bot will look like it."
-    return Notice(NotifyEvent.TRIAL, None, "fibsbot: trial", text, utc_now())
 
 
 def _only(names: list[str]) -> str | None:

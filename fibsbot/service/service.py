@@ -153,12 +153,12 @@ class Service:
         self._live = self._make_live(runs) if settings.live and settings.web_port is not None else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
-        self.notifier: Notifier | None = None
-        self._alarms = Alarms((), self._send_notice)
+        self.notices: Notifier | None = None
+        self._notify = tuple(notify)
+        self._alarms = Alarms(self._notify, self._send_notice)
         hooks = evolve(
             hooks, on_record=self._alarms.on_record, on_crash=self._alarms.on_crash, on_end=self._alarms.on_end
         )
-        self._configure_notices(tuple(notify))
         self.supervisor = Supervisor(
             *(runs, settings, load),
             fallback=fallback,
@@ -181,20 +181,19 @@ class Service:
     # -- notices ------------------------------------------------------------------------------------------------
 
     def _configure_notices(self, hooks: tuple[Hook, ...]) -> None:
-        """Notify these from now on; the thread that delivers is made for the first of them."""
-        if self.notifier is not None:
-            self.notifier.configure(hooks)
+        """Notify these from now on; the thread that delivers is started for the first of them."""
+        if self.notices is not None:
+            self.notices.configure(hooks)
         elif hooks:
             from fibsbot.notify.notifier import Notifier  # noqa: PLC0415 - aiohttp, which few configurations need
 
-            folder = self._settings.state / "notify" if self._settings.state else None
-            self.notifier = Notifier(hooks, folder)
-            self.notifier.start()
+            self.notices = Notifier(hooks, self._settings.state / "notify" if self._settings.state else None)
+            self.notices.start()
         self._alarms.configure(hooks)
 
     def _send_notice(self, hook: str, notice: Notice) -> None:
-        if self.notifier is not None:
-            self.notifier.send(hook, notice)
+        if self.notices is not None:
+            self.notices.send(hook, notice)
 
     def _check_alarms(self) -> None:
         accounts = self.supervisor.accounts
@@ -220,12 +219,13 @@ class Service:
                 if self._settings.web_port is not None:
                     await stack.enter_async_context(self._web(self._settings.web_port))
                 stack.enter_context(self._signals())
+                self._configure_notices(self._notify)
                 await self._play()
         finally:
             if self.store is not None:
                 await asyncio.to_thread(self.store.close)
-            if self.notifier is not None:
-                await asyncio.to_thread(self.notifier.close)
+            if self.notices is not None:
+                await asyncio.to_thread(self.notices.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
