@@ -7,5 +7,6 @@ The modules:
     formats.py   the request or the standard input that a receiver expects
     delivery.py  one attempt to deliver: an HTTP request, or a command that runs
     outbox.py    the notices that wait for a receiver, also over a restart
+    trial.py     a trial notice to each hook
     notifier.py  the thread that delivers, with growing pauses between attempts
 """
