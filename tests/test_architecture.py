@@ -44,6 +44,7 @@ LAYERS: Final = (
     ("fibsbot.drawing", "fibsbot.formats", "fibsbot.engine"),
     ("fibsbot.strategies", "fibsbot.records", "fibsbot.policy"),
     ("fibsbot.analysis",),
+    ("fibsbot.practice",),
     ("fibsbot.report",),
     ("fibsbot.client", "fibsbot.server", "fibsbot.external"),
     ("fibsbot.bot", "fibsbot.notify"),
