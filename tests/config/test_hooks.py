@@ -37,7 +37,7 @@ def test_the_address_comes_from_the_first_place_that_is_named_and_is_hidden(tmp_
         (hook,) = notify_hooks(parse_config(f"[notify]\n{place}"), environment)
         assert (URL, "1", ALARMS) == (hook.url, hook.name, hook.settings.events)
         assert "guesses" not in repr(hook)
-    assert "open-sesame" == hook.token
+        assert ("open-sesame" if "TOKEN" in place else None) == hook.token
     assert "GET /******** of ********" == redact(f"GET /{URL.rpartition('/')[2]} of {URL}")
     assert "********" == redact("open-sesame")
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from fibsbot.notify.notice import Notice
 from fibsbot.notify.outbox import Outbox
 from fibsbot.notify.settings import NotifyEvent
 from tests.examples import examples
@@ -29,7 +30,7 @@ def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def taken(box: Outbox) -> list[object]:
+def taken(box: Outbox) -> list[Notice]:
     """Take everything out."""
     found = []
     while first := box.first:
@@ -54,7 +55,7 @@ def test_alarms_are_dropped_last_and_the_next_notice_says_what_was_dropped(
         assert lost == sum(first.dropped.values())
         assert ("Dropped before this" in first.sentences) is (lost > 0)
         alarms = events.count(STUCK)
-        assert min(alarms, keep) == sum(it.event is STUCK for it in taken(box))  # type: ignore[attr-defined]
+        assert min(alarms, keep) == sum(it.event is STUCK for it in taken(box))
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"notices": [{}], "dropped": {}}', '{"notices": 3}', "\xff", "[" * 10_000])
