@@ -22,6 +22,7 @@ from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState, Phase
+from fibsbot.practice.exercises import Exercise, exercises_of
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import start_match_of
 from fibsbot.rules.general_plays import rolls
@@ -151,6 +152,13 @@ def test_losses_are_never_negative_and_the_best_is_listed(game: str) -> None:
     assert all(it.loss >= 0 for it in decisions)
     assert all(it.options[0].value.equity >= it.options[-1].value.equity for it in decisions if it.options)
     assert all(it.luck is not None for it in decisions if _is_roll(it))
+
+
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
+def test_decisions_are_exercises_that_survive_json(game: str) -> None:
+    found = list(exercises_of(analyse_match(shortened(game), evaluator(), luck=False), least_loss=0.0))
+    assert found == [Exercise.from_json(json.loads(json.dumps(one.to_json()))) for one in found]
+    assert len(found) == len({one.id for one in found}) > 0
 
 
 def _is_roll(analysed: AnalysedDecision) -> bool:

@@ -304,8 +304,16 @@ def _compared(  # noqa: PLR0913 - the values of a cube decision, or of a resigna
     loss = loss_against(worth[best], worth[made])
     if not loss:
         best = made
-    counts = loss > 0 or margin < close
-    return AnalysedDecision(decision, worth[made], loss, best=best, cube=cube, resigning=resigning, counts=counts)
+    return AnalysedDecision(
+        decision,
+        worth[made],
+        loss,
+        best=best,
+        cube=cube,
+        resigning=resigning,
+        alternatives=tuple(worth.items()),
+        counts=loss > 0 or margin < close,
+    )
 
 
 def _options(state: MatchState, ranked: Sequence[tuple[Play, PlayValue]], own: PlayOption) -> tuple[PlayOption, ...]:

@@ -12,7 +12,7 @@ from attrs import astuple, frozen
 from fibsbot.engine import short_details
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
-from fibsbot.strategies.base import CubeValues, PlayValue, PositionValue
+from fibsbot.strategies.base import Chances, CubeValues, PlayValue, PositionValue
 from fibsbot.transcript import Decision, Transcript
 
 
@@ -65,6 +65,24 @@ class PlayOption:
 
 
 @frozen
+class ValuedChoice:
+    """One of the choices of a decision, with what it is worth against the others."""
+
+    text: str
+    """The play in notation, or the action in words."""
+    equity: float
+    """For the player who decides; normalised."""
+    loss: float
+    """What it loses against the best choice; 0 for that one."""
+    play: Play | None = None
+    """To be shown by arrows; None if it is no play."""
+    chances: Chances | None = None
+    """Of the player who decides, after the play; None if the evaluator gives none, or for another decision."""
+    plies: int | None = None
+    """Rolls looked ahead, fewer for plays that are clearly worse; None if the evaluator does not say."""
+
+
+@frozen
 class ResignationValues:
     """Values of a resignation and of playing on, for the player who decided."""
 
@@ -90,6 +108,8 @@ class AnalysedDecision:
     """Of a cube decision: its values for the player who may double."""
     resigning: ResignationValues | None = None
     """Of an offer to resign, or an answer to one."""
+    alternatives: tuple[tuple[str, float], ...] = ()
+    """Of a decision that is no play: each choice in words, with its equity for the player who decided."""
     luck: float | None = None
     """Of a play: how much better the roll was than the average roll; None if not computed."""
     counts: bool = True

@@ -15,9 +15,9 @@ from attrs import evolve, field, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import CLOSE_CUBE_DECISION, differ, loss_against
+from fibsbot.analysis.position_classes import position_classes
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
 from fibsbot.archive.play_arrays import dice_of, play_change, play_text, successors_of_rolls
-from fibsbot.archive.position_classes import position_classes
 from fibsbot.archive.resignations import KINDS as RESIGNATIONS
 from fibsbot.archive.resignations import OfferedResignation, ResignationJudge
 from fibsbot.archive.rows import OWNERS

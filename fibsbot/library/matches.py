@@ -16,7 +16,6 @@ from fibsbot.library.board import Board
 from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
 from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, short_name
-from fibsbot.position import Position
 from fibsbot.transcript import Transcript, walk
 
 __all__ = [
@@ -202,9 +201,11 @@ class AnalysedMatch(JsonValue, Printed):
 
         The kinds are those of `fibsbot archive` (docs/how-to/archive.md). In games with other boards all are "other".
         """
+        from fibsbot.analysis.position_classes import classes_of  # noqa: PLC0415 - loads the engine's arrays
+
         found: dict[str, tuple[_Sums, _Sums]] = defaultdict(lambda: (_Sums(), _Sums()))
         analysed = [one for game in self.analysis.games for one in game.decisions]
-        for kind, one in zip(_kinds(analysed), analysed, strict=True):
+        for kind, one in zip(classes_of(one.decision for one in analysed), analysed, strict=True):
             found[kind][one.decision.seat].add(one)
         both = [(kind, (first.figures, second.figures)) for kind, (first, second) in found.items()]
         return ErrorsByKind(self.players, tuple(sorted(both, key=_by_frequency)))
@@ -220,20 +221,6 @@ class _Sums:
         from fibsbot.analysis.match_analysis import statistics_of  # noqa: PLC0415 - loads the engine's arrays
 
         self.figures += statistics_of(one)
-
-
-def _kinds(analysed: Sequence[AnalysedDecision]) -> list[str]:
-    """Return the kind of position of each decision."""
-    import numpy as np  # noqa: PLC0415 - as above
-
-    from fibsbot.archive.position_classes import position_classes  # noqa: PLC0415 - loads the engine's arrays
-    from fibsbot.engine.arrays import boards_of  # noqa: PLC0415 - as above
-
-    boards = [one.decision.state.board for one in analysed]
-    of_backgammon = [board for board in boards if isinstance(board, Position)]
-    turns = [one.decision.step.turn for one in analysed if isinstance(one.decision.state.board, Position)]
-    kinds = iter(position_classes(boards_of(of_backgammon), np.array(turns, int)).tolist())
-    return [next(kinds) if isinstance(board, Position) else "other" for board in boards]
 
 
 def _by_frequency(kind: tuple[str, tuple[PlayerStatistics, PlayerStatistics]]) -> tuple[int, str]:

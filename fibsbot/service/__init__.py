@@ -6,6 +6,7 @@ The modules:
     supervisor.py      its accounts and their strategies
     account.py         one account
     account_sharing.py accounts shared with other processes
+    alarms.py          what operators are notified of
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client

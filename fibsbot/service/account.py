@@ -54,6 +54,12 @@ OnDecision: TypeAlias = Callable[[str, TimedAnswer, float], None]
 """Called with the account, the answer, and the seconds from the bytes that required a decision to its command."""
 OnMatchEvent: TypeAlias = Callable[[str, MatchEvent], None]
 """Called with the account and each event of its matches."""
+OnRecord: TypeAlias = Callable[[str, Record], None]
+"""Called with the account and each record of its agent."""
+OnCrash: TypeAlias = Callable[[str, str], None]
+"""Called with the account and the error of a run that has crashed."""
+OnEnd: TypeAlias = Callable[[str, End, str], None]
+"""Called with the account, how it has ended, and why."""
 OnMessage: TypeAlias = Callable[[str, Message, Agent], None]
 """Called with the account, each message of the server, and the agent, which has handled it already."""
 
@@ -73,6 +79,9 @@ class Hooks:
     on_match_event: OnMatchEvent | None = None
     on_message: OnMessage = lambda *_: None
     on_decision: OnDecision = lambda *_: None
+    on_record: OnRecord = lambda *_: None
+    on_crash: OnCrash = lambda *_: None
+    on_end: OnEnd = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
     """Returns the time in seconds, on the clock of the agents' events."""
@@ -196,6 +205,7 @@ class BotAccount(Observer):
         trace = "".join(traceback.format_exception(error))
         _log.error("account crashed", error=text, crashes=self.crashes, exception=trace)
         self._fail(f"crashed: {text}")
+        self._hooks.on_crash(self.name, text)
 
     def _fail(self, text: str) -> None:
         """Note an error. Its text may come from the server, and is shown in terminals."""
@@ -209,6 +219,7 @@ class BotAccount(Observer):
         self.end, self.reason = end, reason
         if end is not End.FINISHED:
             self._error = utc_now(), reason
+        self._hooks.on_end(self.name, end, reason)
 
     def _end_run(self) -> None:
         """Drop a run that is over, but keep what it counted."""
@@ -292,6 +303,7 @@ class BotAccount(Observer):
             self._hooks.store_record(self.name, record.name, values, utc_now())
         if self._recorder:
             self._recorder.on_record(record)
+        self._hooks.on_record(self.name, record)
 
     def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Report how long a decision took."""
@@ -317,6 +329,11 @@ class BotAccount(Observer):
     def totals(self) -> Counters:
         """Return the counters over all runs."""
         return _add_counters(self._past, self._runner.agent.counters) if self._runner else self._past
+
+    @property
+    def lost_log_records(self) -> int:
+        """How many records the session log has lost since it could be written last."""
+        return self._runner.lost_log_records if self._runner else 0
 
     def status(self) -> AccountStatus:
         """Return the status."""

@@ -21,10 +21,13 @@ from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
+from fibsbot.notify.notice import Notice
+from fibsbot.notify.settings import Hook
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
+from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import ServiceSettings
@@ -35,6 +38,7 @@ from fibsbot.version import __version__
 from fibsbot.web import HOST
 
 if TYPE_CHECKING:
+    from fibsbot.notify.notifier import Notifier
     from fibsbot.service.dashboard import Dashboard
     from fibsbot.service.live import LivePage
     from fibsbot.service.metrics import Metrics
@@ -122,9 +126,10 @@ class Service:
         fallback: str | None = None,
         reload: Callable[[], ReloadResult] | None = None,
         hooks: Hooks | None = None,
+        notify: Iterable[Hook] = (),
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Prepare everything; see Supervisor. `environment` has the variables that systemd sets.
+        """Prepare everything; see Supervisor. `notify` are whom to notify, `environment` has the variables of systemd.
 
         Raises StoreError if the store can never be used, ServiceError if another process is running.
         """
@@ -151,6 +156,12 @@ class Service:
         self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
+        self.notices: Notifier | None = None
+        self._notify = tuple(notify)
+        self._alarms = Alarms(self._notify, self._send_notice)
+        hooks = evolve(
+            hooks, on_record=self._alarms.on_record, on_crash=self._alarms.on_crash, on_end=self._alarms.on_end
+        )
         self.supervisor = Supervisor(
             *(runs, settings, load),
             fallback=fallback,
@@ -183,6 +194,32 @@ class Service:
 
         return Dashboard(live, self.status, self._statuses, self.obey, self._settings.store)
 
+    # -- notices ------------------------------------------------------------------------------------------------
+
+    def _configure_notices(self, hooks: tuple[Hook, ...]) -> None:
+        """Notify these from now on; the thread that delivers is started for the first of them."""
+        if self.notices is not None:
+            self.notices.configure(hooks)
+        elif hooks:
+            from fibsbot.notify.notifier import Notifier  # noqa: PLC0415 - aiohttp, which few configurations need
+
+            self.notices = Notifier(hooks, self._settings.state / "notify" if self._settings.state else None)
+            self.notices.start()
+        self._alarms.configure(hooks)
+
+    def _send_notice(self, hook: str, notice: Notice) -> None:
+        if self.notices is not None:
+            self.notices.send(hook, notice)
+
+    def _check_alarms(self) -> None:
+        accounts = self.supervisor.accounts
+        error = self.store.error if self.store is not None else None
+        for account in accounts.values():
+            if error is None and account.lost_log_records:
+                error = f"the session log of {account.name} loses records"
+        servers = {name: account.settings.server.address for name, account in accounts.items()}
+        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error))
+
     # -- running ------------------------------------------------------------------------------------------------
 
     async def run(self) -> dict[str, BotAccount]:
@@ -198,10 +235,13 @@ class Service:
                 if self._settings.web_port is not None:
                     await stack.enter_async_context(self._web(self._settings.web_port))
                 stack.enter_context(self._signals())
+                self._configure_notices(self._notify)
                 await self._play()
         finally:
             if self.store is not None:
                 await asyncio.to_thread(self.store.close)
+            if self.notices is not None:
+                await asyncio.to_thread(self.notices.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
@@ -238,6 +278,7 @@ class Service:
             if not stuck:
                 self._notifier.alive()
             self._notifier.status(self.sentence())
+            self._check_alarms()
             await asyncio.sleep(pause)
 
     @contextlib.asynccontextmanager
@@ -334,7 +375,9 @@ class Service:
     async def _reload(self) -> None:
         self._notifier.reloading()
         try:
-            await self.supervisor.reload()
+            reloaded = await self.supervisor.reload()
+            if not reloaded.problems:
+                self._configure_notices(reloaded.hooks)
         except Exception as error:  # noqa: BLE001 - the old settings stay in effect
             _log.error("settings could not be read again", error=f"{type(error).__name__}: {error}")
         self._notifier.ready(self.sentence())

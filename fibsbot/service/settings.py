@@ -60,6 +60,12 @@ class ServiceSettings:
         " pause and end them.",
         needs_restart=True,
     )
+    state: Path | None = setting(
+        Path("fibsbot.state"),
+        "Directory of what outlives a restart besides the store: notices that are not delivered, players whom orders"
+        " have blocked, and copies of lists of players. It is created when there is something to keep.",
+        needs_restart=True,
+    )
     thinkers: int = setting(
         2,
         "Number of decisions that strategies work on at the same time, for all accounts together.",

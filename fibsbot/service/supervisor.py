@@ -17,6 +17,7 @@ from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import SettingsChanged, event_for_order
 from fibsbot.bot.orders import Order
 from fibsbot.bot.settings import RunSettings
+from fibsbot.notify.settings import Hook
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.settings import ServiceSettings, UnknownAccountError
@@ -46,6 +47,8 @@ class ReloadResult:
     """Settings that are valid but probably mistaken."""
     problems: tuple[str, ...] = ()
     """Problems of the new settings; if there are any, nothing changes."""
+    hooks: tuple[Hook, ...] = ()
+    """Whom to notify from now on."""
 
 
 class Supervisor:

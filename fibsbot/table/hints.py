@@ -8,7 +8,7 @@ from typing import Final
 from attrs import evolve, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
-from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade, loss_against
+from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade, ValuedChoice, loss_against
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.game import choices
@@ -36,28 +36,10 @@ CHOICES_SHOWN: Final = 5
 
 
 @frozen
-class Choice:
-    """One of the choices of a decision."""
-
-    text: str
-    """The play in notation, or the action in words."""
-    equity: float
-    """For the player who decides; normalised."""
-    loss: float
-    """What it loses against the best choice; 0 for that one."""
-    play: Play | None = None
-    """To be shown by arrows; None if it is no play."""
-    chances: Chances | None = None
-    """Of the player who decides, after the play; None if the evaluator gives none, or for another decision."""
-    plies: int | None = None
-    """Rolls looked ahead, fewer for plays that are clearly worse; None if the evaluator does not say."""
-
-
-@frozen
 class Hint:
     """The best choices of a decision, the best first."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ValuedChoice, ...]
     plies: int | None = None
     """Rolls looked ahead; None if the evaluator does not say."""
     chances: Chances | None = None
@@ -124,7 +106,7 @@ class Adviser:
             return self._hint_to_roll(state)
         worth = self._analyser.alternatives(state, game, seat)
         best = max(worth.values())
-        found = (Choice(text, value, loss_against(best, value)) for text, value in worth.items())
+        found = (ValuedChoice(text, value, loss_against(best, value)) for text, value in worth.items())
         rolling = state if state.phase is Phase.ROLL else None
         cube = self._evaluator.value_cube(rolling) if rolling else None
         return Hint(
@@ -145,7 +127,7 @@ class Adviser:
         )
         best = ranked[0][1]
         found = (
-            Choice(
+            ValuedChoice(
                 _decision(game, state, seat, play).text,
                 value.equity,
                 loss_against(best.equity, value.equity),
@@ -167,8 +149,8 @@ class Adviser:
     def _hint_to_roll(self, state: MatchState) -> Hint:
         if isinstance(self._evaluator, PositionEvaluator):
             value = self._evaluator.value_position(state)
-            return Hint((Choice(CubeAction.ROLL.value, value.equity, 0.0),), value.plies, value.chances)
-        return Hint((Choice(CubeAction.ROLL.value, self._evaluator.value(state), 0.0),))
+            return Hint((ValuedChoice(CubeAction.ROLL.value, value.equity, 0.0),), value.plies, value.chances)
+        return Hint((ValuedChoice(CubeAction.ROLL.value, self._evaluator.value(state), 0.0),))
 
     def judge(self, game: GameState, seat: Seat, answer: Answer | RejectedRoll) -> Judgement | None:
         """Return what a decision costs, as a report would; None if there is nothing to decide."""
@@ -197,7 +179,7 @@ def _with_rejection(hint: Hint, gain: float) -> Hint:
     best = hint.choices[0]
     behind = max(gain, 0.0)
     plays = [evolve(choice, loss=choice.loss + behind) for choice in hint.choices[: CHOICES_SHOWN - 1]]
-    rejected = Choice(REJECTION, best.equity + gain, max(-gain, 0.0))
+    rejected = ValuedChoice(REJECTION, best.equity + gain, max(-gain, 0.0))
     return evolve(hint, choices=tuple(sorted([*plays, rejected], key=lambda choice: choice.loss)))
 
 

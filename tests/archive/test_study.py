@@ -14,12 +14,12 @@ pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (Duck
 from attrs import evolve
 
 from fibsbot.analysis.match_analysis import MatchAnalyser
+from fibsbot.analysis.position_classes import CLASSES, position_classes
 from fibsbot.archive import open_archive
 from fibsbot.archive.columns import TableData, columns_of
 from fibsbot.archive.dataset import Dataset
 from fibsbot.archive.judge import Judge, judge_name
 from fibsbot.archive.play_arrays import play_change
-from fibsbot.archive.position_classes import CLASSES, position_classes
 from fibsbot.archive.rows import MatchPlace, match_rows
 from fibsbot.archive.study import Study, StudyResult
 from fibsbot.engine.arrays import boards_of

@@ -61,7 +61,9 @@ class House:
         if account not in (None, "marvin"):
             raise UnknownAccountError(f"expected one of marvin, got {account!r}")
         self.orders.append((order, account))
-        return {"status": self.status, "dashboard": self.dashboard} if order is Order.STATUS else {"accounts": ["marvin"]}
+        return (
+            {"status": self.status, "dashboard": self.dashboard} if order is Order.STATUS else {"accounts": ["marvin"]}
+        )
 
 
 @pytest.fixture

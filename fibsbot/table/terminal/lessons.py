@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from rich.style import Style
 
+from fibsbot.analysis.model import ValuedChoice
 from fibsbot.files import replacing
 from fibsbot.strategies.base import Chances
-from fibsbot.table.hints import Choice, Hint
+from fibsbot.table.hints import Hint
 from fibsbot.table.learning import Learning, Lesson
 from fibsbot.table.terminal.colours import Colours
 from fibsbot.table.terminal.keys import TUTOR_KEY, KeyLabel
@@ -162,7 +163,7 @@ def hint_lines(hint: Hint, width: int, colours: Colours) -> list[list[Line]]:
     return blocks
 
 
-def _choice_lines(choice: Choice, width: int, style: Style, faint: Style, digits: int) -> list[Line]:
+def _choice_lines(choice: ValuedChoice, width: int, style: Style, faint: Style, digits: int) -> list[Line]:
     equity = signed(choice.equity)
     lines = wrap(choice.text, width, subsequent_indent=" ")
     if len(lines[-1]) + 1 + len(equity) > width:

@@ -5,14 +5,15 @@ The first that applies is taken. Either side may be the one that has the back ga
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from fibsbot.archive.columns import Boards
-from fibsbot.engine.arrays import BAR, Bools, have_passed, swapped
+from fibsbot.engine.arrays import BAR, Boards, Bools, boards_of, have_passed, swapped
+from fibsbot.position import Position
+from fibsbot.transcript import Decision
 
 CLASSES: Final = {
     "bear-off": "Without contact, all checkers of the player are home",
@@ -26,6 +27,8 @@ CLASSES: Final = {
     "middle game": "Everything else",
 }
 """All classes with their rules, in order."""
+OTHER: Final = "other"
+"""The class of positions in games with another board than backgammon's."""
 OPENING_TURNS: Final = 4
 BEHIND: Final = 30
 PRIME: Final = 5
@@ -51,6 +54,15 @@ def position_classes(boards: Boards, turns: npt.NDArray[np.integer]) -> npt.NDAr
         _either(_holds, views),
     ]
     return np.asarray(_NAMES[np.select(rules, np.arange(len(rules)), len(rules))])
+
+
+def classes_of(decisions: Iterable[Decision]) -> list[str]:
+    """Return the class of the position of each decision; OTHER in games with another board than backgammon's."""
+    made = [(decision.state.board, decision.step.turn) for decision in decisions]
+    of_backgammon = [(board, turn) for board, turn in made if isinstance(board, Position)]
+    boards, turns = boards_of(board for board, _ in of_backgammon), np.array([turn for _, turn in of_backgammon], int)
+    classes = iter(position_classes(boards, turns).tolist())
+    return [next(classes) if isinstance(board, Position) else OTHER for board, _ in made]
 
 
 def _either(rule: Callable[[Boards], Bools], views: tuple[Boards, Boards]) -> Bools:
