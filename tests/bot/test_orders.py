@@ -68,10 +68,10 @@ def test_an_order_waits_for_the_player_and_needs_no_policy() -> None:
     it.script.event(PauseRequested(it.script.now, paused=True))
     it.give("invite ford unlimited")
     assert [] == it.invited
-    assert ("ford",) == it.script.agent.status.ordered
+    assert ["ford"] == list(it.script.agent.status.ordered)
     it.come(who("ford"))
     assert ["invite ford unlimited"] == it.invited
-    assert () == it.script.agent.status.ordered
+    assert [] == list(it.script.agent.status.ordered)
 
 
 def test_an_order_that_comes_too_late_is_dropped() -> None:
