@@ -69,13 +69,20 @@ def _ask(path: Path, order: Order, account: str | None, arguments: Sequence[str]
 @click.argument("account", required=False)
 @_socket_options
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
-def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool) -> None:
+@click.option("--dashboard", is_flag=True, help="Print the address of the dashboard; who has it can end the bots.")
+def status(account: str | None, config: Path | None, control: Path | None, *, as_json: bool, dashboard: bool) -> None:
     """Show what the running bots are doing.
 
     Asks the process that `fibsbot run` has started. The exit status is 1 if no bot runs there, and when an account
     is stuck or was ended by an error.
     """
-    found = _ask(_socket(config, control), Order.STATUS, account)["status"]
+    answer = _ask(_socket(config, control), Order.STATUS, account)
+    found = answer["status"]
+    if dashboard:
+        if not answer.get("dashboard"):
+            raise UserError("there is no dashboard: set service.web_port and service.dashboard = true")
+        click.echo(answer["dashboard"])
+        return
     if as_json:
         click.echo(json.dumps(found))
     else:

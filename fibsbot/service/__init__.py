@@ -14,5 +14,5 @@ The modules:
     metrics.py         /metrics and /healthz
     systemd.py         notifications to systemd
 
-The package `live` serves the page that follows running bots.
+The package `live` serves the page that follows running bots, `dashboard` the one of all accounts.
 """

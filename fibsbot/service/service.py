@@ -40,6 +40,7 @@ from fibsbot.web import HOST
 
 if TYPE_CHECKING:
     from fibsbot.notify.notifier import Notifier
+    from fibsbot.service.dashboard import Dashboard
     from fibsbot.service.live import LivePage
     from fibsbot.service.metrics import Metrics
 
@@ -151,7 +152,9 @@ class Service:
         self._metrics = self._make_metrics() if settings.web_port is not None else None
         if self._metrics:
             hooks = evolve(hooks, on_decision=self._metrics.on_decision)
-        self._live = self._make_live(runs) if settings.live and settings.web_port is not None else None
+        shown = (settings.live or settings.dashboard) and settings.web_port is not None
+        self._live = self._make_live(runs) if shown else None
+        self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
         self.notices: Notifier | None = None
@@ -184,7 +187,20 @@ class Service:
     def _make_live(self, runs: Iterable[RunSettings]) -> LivePage:
         from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely used
 
-        return LivePage([run.agent.name for run in runs], lambda: self.supervisor.statuses())  # noqa: PLW0108 - as above
+        evaluate = None
+        if self._settings.dashboard:
+            from fibsbot.service.dashboard.win_chances import WinChances  # noqa: PLC0415 - likewise
+
+            evaluate = WinChances().of
+        return LivePage([run.agent.name for run in runs], self._statuses, evaluate)
+
+    def _statuses(self) -> list[AccountStatus]:
+        return self.supervisor.statuses()  # which does not exist yet when the pages are made
+
+    def _make_dashboard(self, live: LivePage) -> Dashboard:
+        from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
+
+        return Dashboard(live, self.status, self._statuses, self.obey, self._settings.store)
 
     # -- notices ------------------------------------------------------------------------------------------------
 
@@ -300,7 +316,9 @@ class Service:
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
-        server.add("/", redirect_handler("/live" if self._live else "/healthz"))
+        if self._dashboard:
+            self._dashboard.add_to(server)
+        server.add("/", redirect_handler("/dashboard" if self._dashboard else "/live" if self._live else "/healthz"))
         try:
             await server.start()
         except OSError as error:
@@ -309,11 +327,15 @@ class Service:
         _log.info("metrics and health", url=self._url)
         if self._live:
             _log.info("the bots can be watched", url=f"{self._url}/live")
+        if self._dashboard:
+            _log.info("the dashboard is there", address="fibsbot status --dashboard")
         try:
             yield
         finally:
             if self._live:
                 self._live.close()
+            if self._dashboard:
+                self._dashboard.close()
             await server.close()
 
     # -- signals ------------------------------------------------------------------------------------------------
@@ -379,7 +401,8 @@ class Service:
         names = self.supervisor.order(given.order, account)
         if given.order is not Order.STATUS:
             return {"accounts": names}
-        return {"status": self.status(account)}
+        dashboard = self._dashboard.address(self._url) if self._dashboard and self._url else None
+        return {"status": self.status(account), "dashboard": dashboard}
 
     def status(self, account: str | None = None) -> dict[str, Any]:
         """Return the status of one account or of all, as JSON values."""

@@ -55,6 +55,7 @@ class House:
         self.status = STATUS
         self.orders: list[tuple[Order, str | None]] = []
         self.given: list[GivenOrder] = []
+        self.dashboard: str | None = None
 
     def __call__(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Record the order."""
@@ -63,7 +64,9 @@ class House:
             raise UnknownAccountError(f"expected one of marvin, got {account!r}")
         self.orders.append((order, account))
         self.given.append(given)
-        return {"status": self.status} if order is Order.STATUS else {"accounts": ["marvin"]}
+        return (
+            {"status": self.status, "dashboard": self.dashboard} if order is Order.STATUS else {"accounts": ["marvin"]}
+        )
 
 
 @pytest.fixture
@@ -111,6 +114,15 @@ async def test_on_a_narrow_terminal_nothing_is_cut(house: House, columns: int) -
 async def test_programs_get_one_json_object() -> None:
     result = await fibsbot("status", "--json")
     assert (0, STATUS) == (result.exit_code, json.loads(result.stdout))
+
+
+async def test_the_address_of_the_dashboard_is_printed_only_when_it_is_asked_for(house: House) -> None:
+    missing = await fibsbot("status", "--dashboard")
+    assert (2, 1) == (missing.exit_code, len(missing.stderr.splitlines()))
+    house.dashboard = "http://127.0.0.1:9464/dashboard#token"
+    assert house.dashboard == (await fibsbot("status", "--dashboard")).stdout.strip()
+    for form in ((), ("--json",)):
+        assert "token" not in (await fibsbot("status", *form)).output
 
 
 @pytest.mark.parametrize("form", [(), ("--json",)])
