@@ -200,7 +200,10 @@ class Service:
     def _make_dashboard(self, live: LivePage) -> Dashboard:
         from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
 
-        return Dashboard(live, self.status, self._statuses, self.obey, self._settings.store)
+        def obey(order: Order, account: str | None) -> Mapping[str, Any]:
+            return self.obey(GivenOrder(order), account)
+
+        return Dashboard(live, self.status, self._statuses, obey, self._settings.store)
 
     # -- notices ------------------------------------------------------------------------------------------------
 
