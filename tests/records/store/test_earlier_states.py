@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import gzip
 import json
 import sqlite3
@@ -15,6 +16,7 @@ from fibsbot.formats.transcript_json import iter_json
 from fibsbot.games.state_json import state_from_json, state_to_json
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.maintenance import copy_rows
+from fibsbot.records.store.practice_cards import read_cards
 from fibsbot.records.store.schema import VERSION
 from fibsbot.records.store.transcripts import read_state
 from fibsbot.rules.backgammon import BACKGAMMON
@@ -67,6 +69,19 @@ def test_a_store_of_version_6_is_read_and_copied_into_one_that_is_written(tmp_pa
     with Store.open(str(new)) as store:
         assert VERSION == store.version
         assert expected == [store.transcript(match) for match in store.matches()]
+
+
+def test_a_store_of_1_0_has_the_same_transcripts_and_cards_also_in_a_copy(tmp_path: Path) -> None:
+    kept, new = tmp_path / "kept.sqlite", tmp_path / "new.sqlite"
+    kept.write_bytes(gzip.decompress((DATA / "store_of_1_0.sqlite.gz").read_bytes()))
+    expected = list(iter_json((DATA / "earlier_store.json").read_text()))
+    with Store.open(str(kept)) as store:
+        copy_rows(store, str(new))
+    for path in (kept, new):
+        with Store.open(str(path)) as store:
+            assert expected == [store.transcript(match) for match in store.matches(account="marvin")]
+            (card,) = read_cards(store, "marvin")
+        assert (2.5, 5.25, dt.timedelta(days=3)) == (card.stability, card.difficulty, card.due - card.reviewed)
 
 
 def test_a_match_that_was_saved_before_other_games_had_a_crawford_game_goes_on_without() -> None:
