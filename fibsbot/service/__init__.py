@@ -12,6 +12,7 @@ The modules:
     control_server.py  the control socket
     control_client.py  its client
     metrics.py         /metrics and /healthz
+    pages.py           what web pages are made of
     systemd.py         notifications to systemd
 
 The package `live` serves the page that follows running bots, `dashboard` the one of all accounts.

@@ -10,7 +10,6 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from importlib import resources
 from typing import Any, Final
 
 import structlog
@@ -18,7 +17,6 @@ from aiohttp import web
 
 from fibsbot.bot.events_and_actions import End
 from fibsbot.bot.orders import Order, parse_order
-from fibsbot.drawing.themes import stylesheet
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import StoreError
 from fibsbot.redaction import redact, redact_record
@@ -27,8 +25,9 @@ from fibsbot.service.dashboard.history import history
 from fibsbot.service.dashboard.match_reports import MatchReports, TooManyReportsError
 from fibsbot.service.live import LivePage
 from fibsbot.service.live.feed import FeedPart, safe_text
+from fibsbot.service.pages import service_page
 from fibsbot.text import one_line
-from fibsbot.web.content_policy import PLAIN_POLICY, own_policy
+from fibsbot.web.content_policy import PLAIN_POLICY
 from fibsbot.web.request_guards import PRIVATE_HEADERS
 from fibsbot.web.server import WebServer
 
@@ -43,17 +42,8 @@ REFRESH_SECONDS: Final = 2
 _log = structlog.get_logger(__name__)
 
 
-def _asset(name: str) -> str:
-    return (resources.files("fibsbot.service.dashboard") / "assets" / name).read_text(encoding="utf-8")
-
-
-_STYLE: Final = f"{stylesheet()}{_asset('dashboard.css')}"
-_SCRIPT: Final = _asset("dashboard.js")
-PAGE: Final = _asset("dashboard.html").replace("/* style */", _STYLE).replace("/* script */", _SCRIPT)
-HEADERS: Final[Mapping[str, str]] = {
-    "Content-Security-Policy": own_policy(_SCRIPT, _STYLE),
-    **PRIVATE_HEADERS,
-}
+_PAGE: Final = service_page("dashboard")
+HEADERS: Final = _PAGE.headers
 
 
 class Dashboard:
@@ -103,7 +93,7 @@ class Dashboard:
 
     async def page(self, _: web.Request) -> web.StreamResponse:
         """Respond with the page."""
-        return web.Response(text=PAGE, content_type="text/html", headers=HEADERS)
+        return web.Response(text=_PAGE.html, content_type="text/html", headers=HEADERS)
 
     async def state(self, _: web.Request) -> web.StreamResponse:
         """Respond with the state of all accounts."""

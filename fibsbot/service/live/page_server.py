@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from importlib import resources
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, TypeAlias
 
 import structlog
@@ -13,26 +12,14 @@ from aiohttp import web
 
 from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
-from fibsbot.drawing.themes import stylesheet
 from fibsbot.replay.events import MatchEvent
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.live.feed import AccountFeed, FeedPart, safe_text
-from fibsbot.web.content_policy import own_policy
-from fibsbot.web.request_guards import PRIVATE_HEADERS
+from fibsbot.service.pages import service_page
 
-
-def _asset(name: str) -> str:
-    return (resources.files("fibsbot.service.live") / "assets" / name).read_text(encoding="utf-8")
-
-
-_STYLE: Final = f"{stylesheet()}{_asset('live.css')}"
-_SCRIPT: Final = _asset("live.js")
-PAGE: Final = _asset("live.html").replace("/* style */", _STYLE).replace("/* script */", _SCRIPT)
-HEADERS: Final[Mapping[str, str]] = {
-    "Content-Security-Policy": own_policy(_SCRIPT, _STYLE),
-    **PRIVATE_HEADERS,
-}
+_PAGE: Final = service_page("live")
+HEADERS: Final = _PAGE.headers
 
 
 WATCHERS: Final = 16
@@ -125,7 +112,7 @@ class LivePage:
 
     async def page(self, _: web.Request) -> web.StreamResponse:
         """Respond with the page."""
-        return web.Response(text=PAGE, content_type="text/html", headers=HEADERS)
+        return web.Response(text=_PAGE.html, content_type="text/html", headers=HEADERS)
 
     async def events(self, request: web.Request) -> web.StreamResponse:
         """Respond with the events of one account, as long as the browser is connected."""

@@ -1,6 +1,4 @@
-"use strict";
 // Shows all accounts. All text that others wrote goes through textContent; boards and curves are parsed as pictures.
-const at = (id) => document.getElementById(id);
 const EVERY = 2000; // milliseconds between two questions for the state
 const HISTORY = 60000; // milliseconds after which the history is asked for again; before that when a match has ended
 const SURE = 4000; // milliseconds within which an order that ends something has to be confirmed
@@ -8,20 +6,8 @@ const PATIENCE = 15000; // milliseconds that an answer may take
 const cards = new Map();
 let token = "";
 
-function make(tag, text, className) {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
-
 function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
-}
-
-function picture(text) {
-  const root = text && new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-  return root && root.localName === "svg" ? [document.importNode(root, true)] : [];
 }
 
 function duration(seconds) {
@@ -221,17 +207,6 @@ function take(given) {
   if (!token) say("Without the address that fibsbot status --dashboard prints, this page only shows.");
 }
 
-function theme(chosen) {
-  if (chosen) document.documentElement.dataset.theme = chosen;
-}
-
-at("theme").addEventListener("click", () => {
-  const dark = document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const next = dark === "dark" ? "light" : "dark";
-  theme(next);
-  try { localStorage.setItem("theme", next); } catch { /* a browser that keeps nothing */ }
-});
-try { theme(localStorage.getItem("theme")); } catch { /* a browser that keeps nothing */ }
 document.addEventListener("visibilitychange", () => document.hidden || update());
 let kept = "";
 try { kept = sessionStorage.getItem("token") || ""; } catch { /* a browser that keeps nothing */ }

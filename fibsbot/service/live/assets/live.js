@@ -1,18 +1,9 @@
-"use strict";
 // Follows one account. All text that others wrote goes through textContent; the board is parsed as a picture.
-const at = (id) => document.getElementById(id);
 const QUIET = 30000; // milliseconds without a word after which the connection is taken for dead; the server beats every 10 s
 const AGAIN = 3000; // before a new attempt where the browser makes none by itself
 let source = null;
 let account = decodeURIComponent(location.hash.slice(1));
 let watchdog = 0;
-
-function make(tag, text, className) {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
 
 function clock(iso) {
   const element = make("time", new Date(iso).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }));
@@ -52,8 +43,7 @@ const show = {
     document.title = own ? `${own.name}: ${own.sentence}` : "fibsbot live";
   },
   board(data) {
-    const root = data.svg && new DOMParser().parseFromString(data.svg, "image/svg+xml").documentElement;
-    at("board").replaceChildren(...(root && root.localName === "svg" ? [document.importNode(root, true)] : []));
+    at("board").replaceChildren(...picture(data.svg));
     at("board").className = data.past ? "past" : "";
     at("title").textContent = data.past ? "" : data.title;
   },
@@ -143,17 +133,6 @@ function choose(name) {
   connect();
 }
 
-function theme(chosen) {
-  if (chosen) document.documentElement.dataset.theme = chosen;
-}
-
-at("theme").addEventListener("click", () => {
-  const dark = document.documentElement.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-  const next = dark === "dark" ? "light" : "dark";
-  theme(next);
-  try { localStorage.setItem("theme", next); } catch { /* a browser that keeps nothing */ }
-});
-try { theme(localStorage.getItem("theme")); } catch { /* a browser that keeps nothing */ }
 addEventListener("hashchange", () => choose(decodeURIComponent(location.hash.slice(1))));
 addEventListener("pagehide", () => source && source.close());
 addEventListener("pageshow", (event) => event.persisted && connect());
