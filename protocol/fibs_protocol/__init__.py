@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from fibs_protocol.connection import Connection, LoginRefusedError, connect
 
-__version__: Final = "1.0.0"
+__version__: Final = "0.1.0"
 
 __all__ = ["Connection", "LoginRefusedError", "connect"]
 
