@@ -146,9 +146,8 @@ def _imports(first: str, modules: Sequence[ModuleType], base: type[attrs.AttrsIn
     found: dict[str, set[str]] = {}
     for module in modules:
         kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, base)]
-        for name in {
-            name for kind in kinds for it in attrs.fields(kind) for name in _NAME.findall(_type_name(it.type))
-        }:
+        types = {_type_name(it.type) for kind in kinds for it in attrs.fields(kind)}
+        for name in {name for annotation in types for name in _NAME.findall(annotation)}:
             home = getattr(vars(module).get(name), "__module__", "")
             if home.startswith("fibs_protocol."):
                 home = "fibs_protocol.commands" if home.startswith("fibs_protocol.commands.") else home

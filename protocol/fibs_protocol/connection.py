@@ -146,7 +146,7 @@ class Connection:
         opponent: str | None = None,
         length: int | None = None,
         *,
-        hear: Callable[[Message], object] = lambda _: None,
+        hear: Callable[[Message], object] | None = None,
     ) -> AsyncIterator[OpenDecision]:
         """Play one match: yield each decision that is ours, to be answered by `send`, until the match has ended.
 
@@ -157,7 +157,7 @@ class Connection:
             opponent: Whom to invite; None accepts the first invitation, unless that would discard a saved match.
             length: Points of the match. None resumes the saved match with the opponent; without an opponent it accepts
                 an invitation of any length but unlimited, and to resume.
-            hear: Called with every message, such as what people say.
+            hear: Is called with every message, such as what people say.
 
         Raises:
             CommandRefusedError: The server refuses a move, a double or the invitation; the text has its answer.
@@ -176,7 +176,8 @@ class Connection:
                 flow.on_silence()
                 continue
             message = self._waiting.pop(0)
-            hear(message)
+            if hear is not None:
+                hear(message)
             decision = flow.hear(message)
             if decision is not None:
                 yield decision
