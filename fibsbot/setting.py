@@ -92,7 +92,11 @@ def setting(default: Any, help: str, **info: Any) -> Any:  # noqa: A002 - the fi
     """Declare a setting; `info` are further fields of SettingInfo."""
     about = SettingInfo(help, **info)
     return attrs.field(
-        default=default, converter=about.convert, validator=about.validate, metadata={SettingInfo: about}
+        default=default,
+        converter=about.convert,
+        validator=about.validate,
+        repr=not about.secret,
+        metadata={SettingInfo: about},
     )
 
 

@@ -47,7 +47,7 @@ LAYERS: Final = (
     ("fibsbot.practice",),
     ("fibsbot.report",),
     ("fibsbot.client", "fibsbot.server", "fibsbot.external"),
-    ("fibsbot.bot",),
+    ("fibsbot.bot", "fibsbot.notify"),
     ("fibsbot.replay",),
     ("fibsbot.archive", "fibsbot.table"),
     ("fibsbot.service",),

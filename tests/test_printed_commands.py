@@ -56,15 +56,23 @@ POSITIONS: Final = {
 }
 """The positions that the pages leave to their readers."""
 SERVICES: Final = {
-    "serve": "listening", "play": "saved_matches", "run": "saved_matches", "external": "localhost", "table": "http://"
-}  # fmt: skip
+    "serve": "listening",
+    "play": "saved_matches",
+    "run": "saved_matches",
+    "external": "localhost",
+    "table": "http://",
+    "practice": "http://",
+}
 """Commands that run until they are stopped, and what they print once they are at work."""
+PAGES_OF_THEIR_OWN: Final = ("table", "practice")
+"""Those that open the browser."""
 FEWER: Final = {"--games": "2", "--matches": "1", "--trials": "36", "--length": "1", "--checkers": "6"}
 """Options that say how much is to be done, and the least that shows the command at work."""
 ELSEWHERE: Final = {
     "telnet": "an interactive program",
     "fibsbot replay logs/marvin.jsonl --step": "needs a terminal; tests/cli/test_replay_terminal.py has one",
     "fibsbot table --server": "asks for a password; tests/cli/test_server_table.py logs in",
+    "fibsbot status --dashboard": "needs a process with a dashboard; tests/cli/test_status.py has one",
     "sudo": "changes the machine",
     "make wheels": "takes minutes; `make test-wheel` builds one",
     "systemctl": "needs systemd",
@@ -92,6 +100,11 @@ class Printed:
         """Its words, without the folder of the program."""
         words = shlex.split(self.text, comments=True)
         return [Path(words[0]).name, *words[1:]] if words else []
+
+    @property
+    def is_service(self) -> bool:
+        """Whether it runs until it is stopped."""
+        return self.words[1] in SERVICES and "--list" not in self.words
 
     @property
     def needs_shell(self) -> bool:
@@ -193,14 +206,14 @@ class Sitting:
         command = Printed(command.page, text)
         if " ".join(command.words).startswith(tuple(ELSEWHERE)) or any(name in text for name in MISSING):
             return
-        if again and (command.words[1] not in SERVICES or command.words[1] == "table"):  # nothing needs a table
+        if again and (not command.is_service or command.words[1] in PAGES_OF_THEIR_OWN):  # nothing needs one
             return
         # The log of a bot that played a match, in place of that of one that has only just started.
         shutil.copytree(self.library / "logs", self.folder / "logs", dirs_exist_ok=True)
         if command.needs_shell:
             done = subprocess.run(["bash", "-c", text], cwd=self.folder, capture_output=True, check=False)
             assert (0, False) == (done.returncode, b"Traceback" in done.stderr), (text, done.stderr)
-        elif command.words[1] in SERVICES:
+        elif command.is_service:
             self._start(command)
         else:
             result = CliRunner().invoke(main, command.words[1:])
@@ -218,7 +231,7 @@ class Sitting:
             self._stop("serve")  # a page shows several ways to start one, and only one can have the port
             more = [] if "--port" in command.words else ["--port", str(self.port)]
             more = ["0", *more] if command.words[-1] == "--web" else more
-        if command.words[1] == "table":
+        if command.words[1] in PAGES_OF_THEIR_OWN:
             more = [] if "--no-browser" in command.words else ["--no-browser"]
         path = self.folder / f"output{len(list(self.folder.glob('output*')))}"
         with path.open("wb") as file:

@@ -123,6 +123,12 @@ class Runner:
             self._end_requested.set()
             self._end_pause.set()
 
+    @property
+    def lost_log_records(self) -> int:
+        """How many records the session log has lost since it could be written last."""
+        log = self._driver.session_log
+        return log.lost if log else 0
+
     def connect_now(self) -> None:
         """End the pause before the next attempt to connect, if there is one."""
         self._end_pause.set()

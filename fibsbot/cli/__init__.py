@@ -67,6 +67,7 @@ COMMANDS: Final = {
     "parse": ("fibsbot.cli.export:parse", "Parse what a server sent; print one JSON object per message."),
     "perft": ("fibsbot.cli.perft:perft", "Count the positions that the rules can reach."),
     "play": ("fibsbot.cli.play:play", "Connect to a server and play."),
+    "practice": ("fibsbot.cli.practice:practice", "Practise your own mistakes in a browser, until you know better."),
     "report": (
         "fibsbot.cli.report:report",
         "Write an HTML report about matches: boards, score sheet, errors, luck and dice.",

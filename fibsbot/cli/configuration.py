@@ -18,6 +18,7 @@ from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.checks import CheckResult, check, config_warnings
 from fibsbot.config.settings import format_problems
 from fibsbot.match import LONGEST_MATCH
+from fibsbot.notify.settings import Hook
 from fibsbot.policy import (
     Direction,
     MatchRequest,
@@ -37,11 +38,12 @@ from fibsbot.text import format_duration, plural
 @click.command("check-config")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--strict", is_flag=True, help="Fail with status 1 if there are warnings.")
-def check_config(file: Path, *, strict: bool) -> None:
+@click.option("--try-notify", is_flag=True, help="Send a trial notice to each hook; fail with status 1 if one fails.")
+def check_config(file: Path, *, strict: bool, try_notify: bool) -> None:
     """Validate a configuration file and summarise what it does.
 
     All problems are reported at once, one per line, and the exit status is 78. There is a warning for each setting that
-    is valid but probably a mistake. Passwords are looked up, but never shown.
+    is valid but probably a mistake. Passwords and addresses of hooks are looked up, but never shown.
     """
     checked = check(file)
     if checked.problems:
@@ -52,8 +54,22 @@ def check_config(file: Path, *, strict: bool) -> None:
     click.echo(f"{file}: {f'can be used, warnings: {len(warnings)}' if warnings else 'good'}")
     for line in _summary(checked):
         click.echo(f"  {line}")
-    if warnings and strict:
+    delivered = not try_notify or _try(checked.hooks)
+    if (warnings and strict) or not delivered:
         raise SystemExit(1)
+
+
+def _try(hooks: tuple[Hook, ...]) -> bool:
+    """Send a trial notice to each hook; return whether all were delivered."""
+    from fibsbot.notify.trial import try_hooks  # noqa: PLC0415 - aiohttp is slow to import
+
+    if not hooks:
+        raise UserError("expected a hook to try, [[notify]] with url or command, got none")
+    delivered = True
+    for hook, is_delivered, how in try_hooks(hooks):
+        click.echo(f"notice to {hook.name}: {'delivered' if is_delivered else 'not delivered'}, {how}")
+        delivered = delivered and is_delivered
+    return delivered
 
 
 def _summary(checked: CheckResult) -> Iterator[str]:
@@ -71,6 +87,9 @@ def _summary(checked: CheckResult) -> Iterator[str]:
         yield f"metrics and health: 127.0.0.1:{service.web_port or '(a free port)'}"
         if service.live:
             yield "the bots can be watched at /live on that port"
+    for hook in checked.hooks:
+        receiver = "a web address" if hook.url else hook.settings.command[0]
+        yield f"notifies {hook.name} by {receiver} of {', '.join(hook.settings.events)}"
 
 
 def _account(plan: RunSettings, source: str) -> Iterator[str]:

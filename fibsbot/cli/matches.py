@@ -67,11 +67,14 @@ class MatchSelection:
         config: Path | None,
         last: int | None,
         player: str | None,
+        required: bool = True,
     ) -> Self:
-        """Return the selection; raise UserError if the options select nothing or contradict each other."""
+        """Return the selection; raise UserError if the options contradict each other, or select nothing if required."""
         if files and (store is not None or config):
             raise UserError("expected FILE, or a store with --store or --config, got both")
         if not files and number is None and store is None and config is None:
+            if not required:
+                return cls((), None, None, player, last)
             raise UserError(
                 "expected FILE, or a match of the store with --match, or the store with --store or --config"
             )
@@ -79,6 +82,11 @@ class MatchSelection:
             _check_readable(files[0])
         location = None if files else store or configured_store(config)
         return cls(files, number, location, player, last or (None if files else DEFAULT_LAST))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no matches are asked for, as far as that is allowed."""
+        return not self.files and self.store is None
 
     def none_found(self) -> UserError:
         """Return the error for a selection without a match that can be analysed."""
@@ -139,11 +147,19 @@ _PARAMETERS: Final = ("files", "number", "store", "config", "last", "player")
 
 def match_options(command: _Command) -> _Command:
     """Add arguments and options that select matches, and call the command with one MatchSelection in their place."""
+    return _with_selection(command, required=True)
 
+
+def optional_match_options(command: _Command) -> _Command:
+    """Do the same for a command that can do without matches; then its selection is empty."""
+    return _with_selection(command, required=False)
+
+
+def _with_selection(command: _Command, *, required: bool) -> _Command:
     @functools.wraps(command)
     def run(**options: Any) -> None:
         chosen = {name: options.pop(name) for name in _PARAMETERS}
-        command(MatchSelection.of(**chosen), **options)
+        command(MatchSelection.of(**chosen, required=required), **options)
 
     decorated: Any = run
     for option in reversed(_OPTIONS):
@@ -296,12 +312,23 @@ class AnalysisRun:
 
     @classmethod
     @contextlib.contextmanager
-    def open(cls, evaluator: str, workers: WorkerOptions, journal: Path | None, *, luck: bool) -> Iterator[Self]:
-        """Start the workers, open the journal and show the progress. Raises UserError if nothing can be analysed."""
+    def open(
+        cls,
+        evaluator: str,
+        workers: WorkerOptions,
+        journal: Path | None,
+        *,
+        luck: bool,
+        display: ProgressDisplay | None = None,
+    ) -> Iterator[Self]:
+        """Start the workers, open the journal and show the progress. Raises UserError if nothing can be analysed.
+
+        The progress is shown by `display`, or in the terminal.
+        """
         try:
             with (
                 store_errors(),
-                progress_bar("decisions") as progress,
+                progress_bar("decisions") if display is None else contextlib.nullcontext(display) as progress,
                 workers.open_if_chosen() as pool,
                 _open_journal(journal) as kept,
             ):

@@ -12,11 +12,11 @@ import click
 import structlog
 
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import EXIT_CONFIG, ConfigError, RunError
 from fibsbot.config import Config, ConfigProblemsError
 from fibsbot.config.build import account_settings, compare_configs
-from fibsbot.config.checks import check, config_warnings
+from fibsbot.config.checks import CheckResult, check, config_warnings
+from fibsbot.config.hooks import notify_hooks
 from fibsbot.config.parser import load_config
 from fibsbot.config.settings import format_problems
 from fibsbot.log import LogFormat, configure_log
@@ -40,11 +40,16 @@ def run_accounts(path: Path, log_format: str | None) -> None:
 
 def _play(settings: ConfigFile, path: Path) -> Mapping[str, BotAccount]:
     """Play until all accounts have ended; return them."""
-    chosen = settings.start()
+    checked = settings.start()
     process = settings.config.service_settings()
     try:
         with _service_errors():
-            service = Service(chosen, process, load, fallback=FALLBACK_STRATEGY, reload=settings.read_again)
+            service = Service(
+                *(checked.runs, process, load),
+                fallback=FALLBACK_STRATEGY,
+                reload=settings.read_again,
+                notify=checked.hooks,
+            )
             return asyncio.run(service.run())
     except StoreError as error:
         raise ConfigError(f"{path}: {error}") from None
@@ -62,7 +67,7 @@ class ConfigFile:
         self._passwords: Mapping[str, str] = {}
         self.config = Config()
 
-    def start(self) -> tuple[RunSettings, ...]:
+    def start(self) -> CheckResult:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
         checked = check(self._path, before_strategies=_check_places)
         if checked.problems:
@@ -72,19 +77,21 @@ class ConfigFile:
         self._set_up_log()
         for doubt in config_warnings(self.config):
             _log.warning(doubt)
-        return checked.runs
+        return checked
 
     def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""
         try:
             change = compare_configs(self.config, load_config(self._path))
             found = account_settings(change.config, self._passwords)
+            hooks = notify_hooks(change.config)
         except ConfigProblemsError as error:
             return ReloadResult(problems=tuple(map(str, error.problems)))
         self.config = change.config
         self._set_up_log()
         by_name = {plan.agent.name: plan for plan in found}
-        return ReloadResult(by_name, change.applied, change.ignored, warnings=tuple(config_warnings(change.config)))
+        warnings = tuple(config_warnings(change.config))
+        return ReloadResult(by_name, change.applied, change.ignored, warnings=warnings, hooks=hooks)
 
     def _set_up_log(self) -> None:
         configure_log(self._log_format or self.config.log.format, self.config.log.level)

@@ -12,6 +12,7 @@ import os
 import ssl
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,13 @@ import attrs
 from attrs import evolve, field, frozen
 
 from fibsbot.bot.settings import AgentSettings, RunSettings
+from fibsbot.config.secrets import (
+    CREDENTIALS,
+    MissingSecretError,
+    secret_from_credential,
+    secret_from_file,
+    secret_from_variable,
+)
 from fibsbot.config.settings import (
     DEFAULT_VARIABLE,
     AccountConfig,
@@ -29,6 +37,7 @@ from fibsbot.config.settings import (
     sections_of,
     settings_of,
 )
+from fibsbot.notify.settings import NotifySettings
 from fibsbot.redaction import hide_password
 from fibsbot.setting import SettingsClass
 from fibsbot.strategies import base_name, is_file
@@ -130,6 +139,7 @@ def compare_configs(old: Config, new: Config) -> ConfigChanges:
             was, now = getattr(old, section.attribute), getattr(new, section.attribute)
             found += _compared(section.name, section.cls, _values(was), _values(now))
             holds[section.attribute] = evolve(now, **_fixed(section.cls, _values(was)))
+    found += _compared_hooks(old, new)
     added = {account.name: (path, account) for path, account in account_paths(new)}
     accounts = []
     for account in old.accounts:
@@ -170,6 +180,15 @@ def _compared(path: str, table: SettingsClass, was: Mapping[str, Any], now: Mapp
             yield _Change(f"{path}.{setting.name}", setting.info.needs_restart)
 
 
+def _compared_hooks(old: Config, new: Config) -> Iterator[_Change]:
+    """Yield the settings of hooks that have changed, and the hooks that were added or removed."""
+    for number, (was, now) in enumerate(zip_longest(old.notify, new.notify), 1):
+        if was is None or now is None:
+            yield _Change(f"notify[{number}] {'is new' if was is None else 'was removed'}", needs_restart=False)
+        else:
+            yield from _compared(f"notify[{number}]", NotifySettings, _values(was), _values(now))
+
+
 class _Missing:
     """The value of a setting that is absent."""
 
@@ -201,10 +220,6 @@ def _merged_account(was: AccountConfig, now: AccountConfig) -> AccountConfig:
 
 DEFAULT_CREDENTIAL: Final = "password"
 """The credential for the only account of a file, if it names no source."""
-CREDENTIALS: Final = "CREDENTIALS_DIRECTORY"
-"""The variable in which systemd passes the directory of the credentials."""
-MAX_PASSWORD_BYTES: Final = 4096
-"""Maximum number of bytes that are read from a file."""
 
 
 @frozen
@@ -226,20 +241,11 @@ def find_password(
     setting, look = _named(account, environment) or ("", _unnamed(account.name, alone=alone, environment=environment))
     try:
         found = look()
-    except _NoPasswordError as error:
+    except MissingSecretError as error:
         problem = ConfigProblem(setting, error.expected, error.got)
         raise ConfigProblemsError([problem.prefixed(path)]) from None
     hide_password(found.text, account.name or "")
     return found
-
-
-class _NoPasswordError(Exception):
-    """A source has no password."""
-
-    def __init__(self, expected: str, got: str) -> None:
-        super().__init__(expected, got)
-        self.expected = expected
-        self.got = got
 
 
 def _named(account: AccountConfig, environment: Mapping[str, str]) -> tuple[str, Callable[[], FoundPassword]] | None:
@@ -266,58 +272,41 @@ def _unnamed(name: str | None, *, alone: bool, environment: Mapping[str, str]) -
 
 
 def _from_file(path: Path) -> FoundPassword:
-    try:
-        with path.open("rb") as file:
-            text = _first_line(file.read(MAX_PASSWORD_BYTES))
-    except OSError as error:
-        raise _NoPasswordError("a file that can be read", error.strerror or type(error).__name__) from None
-    return FoundPassword(_checked_password(text, "in the first line of the file"), "a file")
+    return FoundPassword(_checked_password(secret_from_file(path), "in the first line of the file"), "a file")
 
 
 def _from_credential(name: str, environment: Mapping[str, str]) -> FoundPassword:
-    if not (folder := environment.get(CREDENTIALS)):
-        raise _NoPasswordError(f"a systemd credential, in the folder that ${CREDENTIALS} names", "no such variable")
-    try:
-        with Path(folder, name).open("rb") as file:
-            text = _first_line(file.read(MAX_PASSWORD_BYTES))
-    except (OSError, ValueError) as error:
-        got = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
-        raise _NoPasswordError(f"a systemd credential of this name in ${CREDENTIALS}", got) from None
+    text = secret_from_credential(name, environment)
     return FoundPassword(_checked_password(text, "in the first line of the credential"), "a systemd credential")
 
 
 def _from_variable(name: str, environment: Mapping[str, str]) -> FoundPassword:
-    if name not in environment:
-        raise _NoPasswordError("the name of a variable that is set", "one that is not")
-    return FoundPassword(_checked_password(environment[name], "in the variable"), "an environment variable")
+    text = secret_from_variable(name, environment)
+    return FoundPassword(_checked_password(text, "in the variable"), "an environment variable")
 
 
 def _not_found(more: str) -> FoundPassword:
     settings = "password_file, password_credential, password_env, password_keyring"
-    raise _NoPasswordError(f"a password from one of {settings}{more}", "none")
+    raise MissingSecretError(f"a password from one of {settings}{more}", "none")
 
 
 def _from_keyring(service: str, name: str) -> FoundPassword:
     try:
         import keyring  # noqa: PLC0415 - optional, and slow to import
     except ImportError:
-        raise _NoPasswordError("the package keyring (pip install 'fibsbot[keyring]')", "none installed") from None
+        raise MissingSecretError("the package keyring (pip install 'fibsbot[keyring]')", "none installed") from None
     try:
         text = keyring.get_password(service, name)
     except Exception as error:  # noqa: BLE001 - a backend may raise anything, and its text may show too much
-        raise _NoPasswordError("a keyring that answers", type(error).__name__) from None
+        raise MissingSecretError("a keyring that answers", type(error).__name__) from None
     if text is None:
-        raise _NoPasswordError(f"a keyring with a password for {name!r} under this service", "none")
+        raise MissingSecretError(f"a keyring with a password for {name!r} under this service", "none")
     return FoundPassword(_checked_password(text, "in the keyring"), "the keyring")
-
-
-def _first_line(data: bytes) -> str:
-    return (data.decode("utf-8-sig", "replace").splitlines() or [""])[0]
 
 
 def _checked_password(text: str, where: str) -> str:
     if not text.isascii() or not text.isprintable() or not text or " " in text:
-        raise _NoPasswordError(
+        raise MissingSecretError(
             f"a password without blanks, printable ASCII, {where}", "something else" if text else "nothing"
         )
     return text

@@ -12,14 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
+from urllib.parse import urlsplit
 
 from attrs import field, frozen
 
 from fibsbot.bot.settings import PlaySettings, RunSettings, SeekSettings
 from fibsbot.config.build import FoundPassword, account_paths, account_settings, find_password
+from fibsbot.config.hooks import hook_paths, notify_hooks
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
 from fibsbot.files import check_can_create, is_disk_full
+from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name, is_file
 from fibsbot.strategies.loader import StrategyError, available, first_fault, load
@@ -38,6 +41,8 @@ class CheckResult:
     """The settings of the accounts' runs; empty if there are problems."""
     passwords: Mapping[str, FoundPassword] = field(factory=dict)
     """The passwords that were found, by account."""
+    hooks: tuple[Hook, ...] = ()
+    """Whom to notify; empty if there are problems."""
 
 
 def check(path: Path, *, before_strategies: Callable[[Config], None] | None = None) -> CheckResult:
@@ -55,6 +60,8 @@ def check(path: Path, *, before_strategies: Callable[[Config], None] | None = No
         return CheckResult(problems, Config())
     passwords = _find_passwords(config)
     runs, later = _runs(config, passwords)
+    hooks, unusable = _hooks(config)
+    later = (*later, *unusable)
     if before_strategies:
         later = (*later, *_log_directory_problems(config))
         if problems or later:
@@ -63,7 +70,7 @@ def check(path: Path, *, before_strategies: Callable[[Config], None] | None = No
     problems = (*problems, *_unusable_resources(config))
     if later:
         return CheckResult(_with_later(problems, later), config)
-    return CheckResult(problems, config, () if problems else runs, passwords)
+    return CheckResult(problems, config, () if problems else runs, passwords, () if problems else hooks)
 
 
 def _runs(
@@ -72,6 +79,14 @@ def _runs(
     """Return the settings of the accounts' runs, or the problems with them."""
     try:
         return account_settings(config, {name: found.text for name, found in passwords.items()}), ()
+    except ConfigProblemsError as error:
+        return (), error.problems
+
+
+def _hooks(config: Config) -> tuple[tuple[Hook, ...], tuple[ConfigProblem, ...]]:
+    """Return the hooks, or the problems with them."""
+    try:
+        return notify_hooks(config), ()
     except ConfigProblemsError as error:
         return (), error.problems
 
@@ -177,6 +192,8 @@ def _is_consequence(problem: ConfigProblem, before: ConfigProblem) -> bool:
 
 SOURCES: Final = ("password_file", "password_credential", "password_env", "password_keyring")
 """Settings that say where a password is; the first that is set counts."""
+ADDRESS_SOURCES: Final = ("url", "url_file", "url_credential", "url_env")
+"""Settings that say where the address of a hook is; the first that is set counts."""
 LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 SHORT_FINISH: Final = 60.0
 """Seconds in which hardly any match ends."""
@@ -198,7 +215,9 @@ def config_warnings(config: Config, *, process: bool = True) -> tuple[str, ...]:
     of_accounts = [
         text if len(paths) == len(accounts) else f"{' and '.join(paths)}: {text}" for text, paths in said.items()
     ]
-    others = [text for condition, text in (*_passwords(config), *_process(config)) if condition and process]
+    others = [
+        text for condition, text in (*_passwords(config), *_process(config), *_notify(config)) if condition and process
+    ]
     places = [
         *password_file_warnings(config),
         *log_directory_warnings(config),
@@ -321,6 +340,37 @@ def _process(config: Config) -> Conditions:
     yield taken, "service.web_port is the port of the server"
     yield service.live and service.web_port is None, "service.live has no effect without service.web_port"
     yield service.share_accounts and not service.store, "service.share_accounts has no effect without service.store"
+
+
+def _notify(config: Config) -> Conditions:
+    for path, _, hook in hook_paths(config):
+        yield not hook.is_used and hook != NotifySettings(), f"{path} has neither url nor command: nobody is notified"
+        yield hook.command and hook.names_address, f"{path}.command is ignored, because there is a url"
+        places = [name for name in ADDRESS_SOURCES if getattr(hook, name) is not None]
+        for first, second in pairwise(places):
+            yield True, f"{path}.{second} is ignored, because {first} takes precedence"
+        token = any((hook.token_file, hook.token_credential, hook.token_env))
+        yield token and not hook.names_address, f"{path} has a token, but no address to send it to"
+        url = hook.url or ""
+        local = (urlsplit(url).hostname or "") in LOCAL
+        yield token and url.startswith("http:") and not local, f"{path} sends its token without encryption"
+        wanted = set(hook.events)
+        yield (
+            NotifyEvent.SUMMARY in wanted and hook.summary_at is None,
+            f"{path}.events has summary, but summary_at is missing: there is none",
+        )
+        yield (
+            hook.summary_at is not None and NotifyEvent.SUMMARY not in wanted,
+            f"{path}.summary_at has no effect without summary in events",
+        )
+        yield (
+            NotifyEvent.RATING in wanted and not hook.ratings,
+            f"{path}.events has rating, but ratings is empty: none is passed",
+        )
+        yield (
+            hook.ratings and NotifyEvent.RATING not in wanted,
+            f"{path}.ratings has no effect without rating in events",
+        )
 
 
 _GROUP_AND_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO

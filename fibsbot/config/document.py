@@ -27,7 +27,10 @@ _BEGINNING: Final = """\
 # fibsbot run --config FILE    runs all its accounts until stopped
 # fibsbot play --config FILE   runs one of them; its options override the file
 """
-_SEVERAL: Final = "For several accounts write [[account]] for each; there is an example at the end of this file."
+_SEVERAL: Final = {
+    "account": "For several accounts write [[account]] for each; there is an example at the end of this file.",
+    "notify": "For several hooks write [[notify]] for each. One without url and command does nothing.",
+}
 _END: Final = """\
 Two accounts in one process, in place of [account] above. An account may have sections of its own, such as
 [account.policy], with the settings that differ for it. There `false` removes a value that holds for all."""
@@ -64,7 +67,7 @@ def sample_file() -> str:
             "",
             _SEPARATOR,
             *_comment(_description(section)),
-            *(_comment(_SEVERAL) if section.repeatable else []),
+            *_comment(_SEVERAL.get(section.name, "")),
             _SEPARATOR,
         ]
         lines.append(f"[{section.name}]")
@@ -92,7 +95,7 @@ def _explanation(setting: SettingField) -> str:
     if info.example is not None and setting.default is not None:
         parts.append(f"For example {_unbreakable(_toml(info.example))}.")
     if bounds := _bounds(setting):
-        parts.append(_unbreakable(f"[{bounds}]"))
+        parts.append(_unbreakable(f"[{bounds}]") if len(bounds) < WIDTH // 2 else f"[{bounds}]")
     if setting.optional and setting.default is not None:
         parts.append(_unbreakable("[false for none]"))
     return " ".join(parts)
@@ -102,7 +105,7 @@ def _bounds(setting: SettingField) -> str:
     """Return the bounds of a setting in a few words; nothing if they are obvious."""
     info = setting.info
     if issubclass(setting.type, enum.Enum):
-        return " or ".join(f'"{choice.value}"' for choice in setting.type)
+        return info.expected or " or ".join(f'"{choice.value}"' for choice in setting.type)
     if info.max_length is not None:
         return f"at most {info.max_length} characters"
     parts = []

@@ -22,6 +22,7 @@ from fibsbot.config.settings import (
     Config,
     ConfigProblem,
     ConfigProblemsError,
+    Section,
     SettingField,
     format_value,
     sections_of,
@@ -48,7 +49,7 @@ def parse_value(setting: SettingField, value: Any) -> Any:
 def _parse_one(setting: SettingField, value: Any) -> Any:
     """Return the value, or None if it has the wrong type or is out of bounds."""
     if issubclass(setting.type, enum.Enum):
-        return next((choice for choice in setting.type if choice.value == value), None)
+        return next((item for item in setting.type if item.value == value and setting.info.allows(item)), None)
     parsed = _parse_text(value) if setting.info.blanks else _PARSERS[setting.type](value)
     return parsed if parsed is not None and setting.info.allows(parsed) else None
 
@@ -164,14 +165,11 @@ def _converter() -> Converter:
         hooks: dict[str, Any] = {
             setting.name: override(struct_hook=_hook(parse_value, setting)) for setting in settings_of(section.cls)
         }
-        if section.repeatable:
+        if section.name == ACCOUNT:
             hooks["overrides"] = override(omit=True)
         converter.register_structure_hook(section.cls, make_dict_structure_fn(section.cls, converter, **hooks))
     hooks = {
-        section.attribute: override(
-            rename=section.name,
-            struct_hook=_hook(_accounts, converter) if section.repeatable else _hook(_table, converter, section.cls),
-        )
+        section.attribute: override(rename=section.name, struct_hook=_section_hook(converter, section))
         for section in sections_of(Config)
     }
     converter.register_structure_hook(Config, make_dict_structure_fn(Config, converter, **hooks))
@@ -181,6 +179,35 @@ def _converter() -> Converter:
 def _hook(function: Callable[..., Any], *arguments: Any) -> Callable[[Any, Any], Any]:
     """Return a hook that calls the function with these arguments and the value."""
     return lambda value, _: function(*arguments, value)
+
+
+def _section_hook(converter: Converter, section: Section) -> Callable[[Any, Any], Any]:
+    """Return the hook that parses a section of a file."""
+    if section.name == ACCOUNT:
+        return _hook(_accounts, converter)
+    return _hook(_several if section.repeatable else _table, converter, section.cls)
+
+
+def _several(converter: Converter, table: SettingsClass, value: Any) -> tuple[Any, ...]:
+    """Parse a table that a file may have several times."""
+    if isinstance(value, dict):
+        return (_table(converter, table, value),)
+    found, problems = [], []
+    for number, one in enumerate(_checked_tables(value), 1):
+        try:
+            found.append(_table(converter, table, one))
+        except ConfigProblemsError as error:
+            problems += [problem.prefixed(f"[{number}]") for problem in error.problems]
+    if problems:
+        raise ConfigProblemsError(problems)
+    return tuple(found)
+
+
+def _checked_tables(value: Any) -> list[dict[str, Any]]:
+    """Return the tables of a section that a file may have several times."""
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise ConfigProblemsError([ConfigProblem("", "a table of settings, or several", format_value(value))])
+    return value
 
 
 def _table(converter: Converter, table: SettingsClass, value: Any) -> Any:
@@ -203,11 +230,10 @@ def _accounts(converter: Converter, value: Any) -> tuple[AccountConfig, ...]:
     """Parse `[account]`, or each of several `[[account]]`."""
     if isinstance(value, dict):
         return (_account(converter, value),)
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ConfigProblemsError([ConfigProblem("", "a table of settings, or several", format_value(value))])
-    problems = list(_duplicate_names(value))
+    tables = _checked_tables(value)
+    problems = list(_duplicate_names(tables))
     accounts = []
-    for number, table in enumerate(value, 1):
+    for number, table in enumerate(tables, 1):
         try:
             accounts.append(_account(converter, table))
         except ConfigProblemsError as error:

@@ -16,6 +16,7 @@ from attrs import evolve, field, fields, frozen
 from fibsbot.bot.settings import PLAYER, ChatSettings, PlaySettings, SeekSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.log import LogFormat, LogLevel
+from fibsbot.notify.settings import NotifySettings
 from fibsbot.policy import Lengths, NamePattern, Policy
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings, UnknownAccountError
@@ -271,6 +272,7 @@ class Config:
     reconnect: BackoffSettings = section(BackoffSettings, per_account=True)
     log: LogSettings = section(LogSettings)
     service: ServiceSettings = section(ServiceSettings)
+    notify: tuple[NotifySettings, ...] = repeatable_section("notify", NotifySettings)
 
     def account_called(self, name: str | None) -> AccountConfig:
         """Return an account by its name; None means the only one. Raises UnknownAccountError."""

@@ -17,14 +17,18 @@ from attrs import evolve
 
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
+from fibsbot.notify.notice import Notice
+from fibsbot.notify.settings import Hook
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
+from fibsbot.service.alarms import Alarms, ProcessState
+from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import ServiceSettings
@@ -35,6 +39,8 @@ from fibsbot.version import __version__
 from fibsbot.web import HOST
 
 if TYPE_CHECKING:
+    from fibsbot.notify.notifier import Notifier
+    from fibsbot.service.dashboard import Dashboard
     from fibsbot.service.live import LivePage
     from fibsbot.service.metrics import Metrics
 
@@ -121,9 +127,10 @@ class Service:
         fallback: str | None = None,
         reload: Callable[[], ReloadResult] | None = None,
         hooks: Hooks | None = None,
+        notify: Iterable[Hook] = (),
         environment: Mapping[str, str] = os.environ,
     ) -> None:
-        """Prepare everything; see Supervisor. `environment` has the variables that systemd sets.
+        """Prepare everything; see Supervisor. `notify` are whom to notify, `environment` has the variables of systemd.
 
         Raises StoreError if the store can never be used, ServiceError if another process is running.
         """
@@ -145,9 +152,24 @@ class Service:
         self._metrics = self._make_metrics() if settings.web_port is not None else None
         if self._metrics:
             hooks = evolve(hooks, on_decision=self._metrics.on_decision)
-        self._live = self._make_live(runs) if settings.live and settings.web_port is not None else None
+        shown = (settings.live or settings.dashboard) and settings.web_port is not None
+        self._live = self._make_live(runs) if shown else None
+        self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
+        self.notices: Notifier | None = None
+        self._notify = tuple(notify)
+        self._alarms = Alarms(self._notify, self._send_notice)
+        self._blocked = BlockedPlayers(settings.state / "blocked.json" if settings.state else None)
+        for name in servers:
+            memories.setdefault(name, AgentMemory()).blocked |= self._blocked.of(name)
+        hooks = evolve(
+            hooks,
+            on_record=self._alarms.on_record,
+            on_crash=self._alarms.on_crash,
+            on_end=self._alarms.on_end,
+            on_blocked=self._blocked.keep,
+        )
         self.supervisor = Supervisor(
             *(runs, settings, load),
             fallback=fallback,
@@ -165,7 +187,49 @@ class Service:
     def _make_live(self, runs: Iterable[RunSettings]) -> LivePage:
         from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely used
 
-        return LivePage([run.agent.name for run in runs], lambda: self.supervisor.statuses())  # noqa: PLW0108 - as above
+        evaluate = None
+        if self._settings.dashboard:
+            from fibsbot.service.dashboard.win_chances import WinChances  # noqa: PLC0415 - likewise
+
+            evaluate = WinChances().of
+        return LivePage([run.agent.name for run in runs], self._statuses, evaluate)
+
+    def _statuses(self) -> list[AccountStatus]:
+        return self.supervisor.statuses()  # which does not exist yet when the pages are made
+
+    def _make_dashboard(self, live: LivePage) -> Dashboard:
+        from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
+
+        def obey(order: Order, account: str | None) -> Mapping[str, Any]:
+            return self.obey(GivenOrder(order), account)
+
+        return Dashboard(live, self.status, self._statuses, obey, self._settings.store)
+
+    # -- notices ------------------------------------------------------------------------------------------------
+
+    def _configure_notices(self, hooks: tuple[Hook, ...]) -> None:
+        """Notify these from now on; the thread that delivers is started for the first of them."""
+        if self.notices is not None:
+            self.notices.configure(hooks)
+        elif hooks:
+            from fibsbot.notify.notifier import Notifier  # noqa: PLC0415 - aiohttp, which few configurations need
+
+            self.notices = Notifier(hooks, self._settings.state / "notify" if self._settings.state else None)
+            self.notices.start()
+        self._alarms.configure(hooks)
+
+    def _send_notice(self, hook: str, notice: Notice) -> None:
+        if self.notices is not None:
+            self.notices.send(hook, notice)
+
+    def _check_alarms(self) -> None:
+        accounts = self.supervisor.accounts
+        error = self.store.error if self.store is not None else None
+        for account in accounts.values():
+            if error is None and account.lost_log_records:
+                error = f"the session log of {account.name} loses records"
+        servers = {name: account.settings.server.address for name, account in accounts.items()}
+        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error))
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -182,10 +246,14 @@ class Service:
                 if self._settings.web_port is not None:
                     await stack.enter_async_context(self._web(self._settings.web_port))
                 stack.enter_context(self._signals())
+                self._configure_notices(self._notify)
                 await self._play()
         finally:
             if self.store is not None:
                 await asyncio.to_thread(self.store.close)
+            if self.notices is not None:
+                await asyncio.to_thread(self.notices.close)
+            await asyncio.to_thread(self._blocked.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
@@ -222,6 +290,7 @@ class Service:
             if not stuck:
                 self._notifier.alive()
             self._notifier.status(self.sentence())
+            self._check_alarms()
             await asyncio.sleep(pause)
 
     @contextlib.asynccontextmanager
@@ -250,7 +319,9 @@ class Service:
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
-        server.add("/", redirect_handler("/live" if self._live else "/healthz"))
+        if self._dashboard:
+            self._dashboard.add_to(server)
+        server.add("/", redirect_handler("/dashboard" if self._dashboard else "/live" if self._live else "/healthz"))
         try:
             await server.start()
         except OSError as error:
@@ -259,11 +330,15 @@ class Service:
         _log.info("metrics and health", url=self._url)
         if self._live:
             _log.info("the bots can be watched", url=f"{self._url}/live")
+        if self._dashboard:
+            _log.info("the dashboard is there", address="fibsbot status --dashboard")
         try:
             yield
         finally:
             if self._live:
                 self._live.close()
+            if self._dashboard:
+                self._dashboard.close()
             await server.close()
 
     # -- signals ------------------------------------------------------------------------------------------------
@@ -312,19 +387,25 @@ class Service:
     async def _reload(self) -> None:
         self._notifier.reloading()
         try:
-            await self.supervisor.reload()
+            reloaded = await self.supervisor.reload()
+            if not reloaded.problems:
+                self._configure_notices(reloaded.hooks)
         except Exception as error:  # noqa: BLE001 - the old settings stay in effect
             _log.error("settings could not be read again", error=f"{type(error).__name__}: {error}")
         self._notifier.ready(self.sentence())
 
     # -- orders and questions -----------------------------------------------------------------------------------
 
-    def obey(self, order: Order, account: str | None) -> Mapping[str, Any]:
+    def obey(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Carry out an order from the control socket. Raises ValueError for an unknown account."""
-        names = self.supervisor.order(order, account)
-        if order is not Order.STATUS:
+        if given.order.arguments:
+            answers = self.supervisor.give(given, account)
+            return {"accounts": list(answers), "answers": answers}
+        names = self.supervisor.order(given.order, account)
+        if given.order is not Order.STATUS:
             return {"accounts": names}
-        return {"status": self.status(account)}
+        dashboard = self._dashboard.address(self._url) if self._dashboard and self._url else None
+        return {"status": self.status(account), "dashboard": dashboard}
 
     def status(self, account: str | None = None) -> dict[str, Any]:
         """Return the status of one account or of all, as JSON values."""

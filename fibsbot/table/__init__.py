@@ -7,8 +7,11 @@ learning.py         what only a table against a bot offers: hints, tutor, steps 
 hints.py            the values of choices, before a decision stands
 set_up.py           positions to play from
 match_report.py     the report of a match, while it is made
+practice_model.py   an exercise on the board
+practice_host.py    a person who practises: exercises, answers, verdicts
 page_server.py      the pages in browsers: states and their changes as events, and inputs
 page_state.py       what a page shows
 assets/             the page: table.js has the connection, board.js the board, panel.js what is beside it,
-                    learning.js the lessons, set_up.js the dialog for positions, dialogs.js those that ask
+                    learning.js the lessons, practice.js exercises, choices.js the values of choices,
+                    set_up.js the dialog for positions, dialogs.js those that ask
 """

@@ -50,6 +50,7 @@ IMPORTED: Final = {
     "parse --help": "",
     "perft --help": "",
     "play --help": "",
+    "practice --help": "",
     "report --help": "",
     "replay --help": "",
     "rollout --help": "",

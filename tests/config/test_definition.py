@@ -17,8 +17,10 @@ from fibsbot.client.settings import BackoffSettings
 from fibsbot.config import Config
 from fibsbot.config.build import account_settings, run_settings
 from fibsbot.config.document import TWO_ACCOUNTS, sample_file, settings_page
+from fibsbot.config.hooks import notify_hooks
 from fibsbot.config.parser import config_from_tables, load_config
 from fibsbot.config.settings import AccountConfig, SettingField, sections_of, settings_of
+from fibsbot.notify.settings import NotifySettings
 from fibsbot.policy import Lengths, NamePattern
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings
@@ -41,7 +43,7 @@ def run_of(config: Config) -> RunSettings:
 
 def test_the_sample_has_the_defaults_and_follows_the_declarations() -> None:
     path = ROOT / "config/fibsbot.toml"
-    assert evolve(Config(), accounts=(AccountConfig(),)) == load_config(path)
+    assert evolve(Config(), accounts=(AccountConfig(),), notify=(NotifySettings(),)) == load_config(path)
     assert sample_file() == path.read_text(encoding="utf-8"), WRITE_ANEW
 
 
@@ -118,10 +120,12 @@ def other_value(setting: SettingField) -> Any:
     if setting.type is bool:
         return not setting.default
     if issubclass(setting.type, enum.Enum):
-        return next(it.value for it in setting.type if it is not setting.default)
+        value = next(it.value for it in setting.type if it is not setting.default)
+        return [value] if setting.is_list else value
     if setting.type in {int, float}:
-        return 13
-    by_name = dict.fromkeys(("laws", "invite_laws"), "1931 point") | dict.fromkeys(("games", "invite_game"), "plakoto")
+        return [13] if setting.is_list else 13
+    by_name = {"summary_at": "08:00", "timezone": "Europe/Berlin", "url": "http://example.org/y"}
+    by_name |= dict.fromkeys(("laws", "invite_laws"), "1931 point") | dict.fromkeys(("games", "invite_game"), "plakoto")
     words: dict[type, str] = {
         str: by_name.get(setting.name, "arthur"),
         Path: "x",
@@ -134,6 +138,7 @@ def other_value(setting: SettingField) -> Any:
 def tables(section: str, name: str, value: Any) -> dict[str, Any]:
     """Return a file with one setting, and an account that has what it needs."""
     found: dict[str, Any] = {"account": {"name": "marvin", "password_env": "PASSWORD"}, "server": {"tls": True}}
+    found["notify"] = {"url": "http://example.org/x"}
     return found | {section: {**found.get(section, {}), name: value}}
 
 
@@ -143,6 +148,7 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
     """The few settings named here are used by the commands themselves."""
     by_command = {("log", "format"), ("log", "level")}
     of_secrets = {"password_file", "password_credential", "password_env", "password_keyring"}
+    of_secrets |= {f"{what}_{place}" for what in ("url", "token") for place in ("file", "credential", "env")}
     changed = config_from_tables(
         tables(section, setting.name, other_value(setting) if setting.name != "tls" else False)
     )
@@ -157,7 +163,7 @@ def test_every_setting_reaches_the_run_or_the_process(section: str, setting: Set
         changed = evolve(changed, bot=evolve(changed.bot, strategy="random"))
         assert account_settings(default, known) != account_settings(changed, known)
     else:
-        told = [(account_settings(it, known), it.service_settings()) for it in (default, changed)]
+        told = [(account_settings(it, known), it.service_settings(), notify_hooks(it)) for it in (default, changed)]
         assert told[0] != told[1]
 
 
@@ -179,7 +185,7 @@ def as_in_a_file(value: Any) -> Any:
         case Lengths():
             return list(value.to_words())
         case tuple():
-            return [str(it) for it in value]
+            return [it if isinstance(it, int | float) else str(it) for it in value]
         case Path():
             return str(value)
     return value

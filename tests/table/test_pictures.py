@@ -1,4 +1,4 @@
-"""The pictures of docs/how-to/table.md show the page as it is."""
+"""The pictures of docs/how-to/table.md and practice.md show the page as it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 from tests.browser import chromium, requires_chromium
 from tests.table.pictures import FOLDER, PICTURES, take
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "table.md"
+HOW_TO: Final = Path(__file__).parents[2] / "docs" / "how-to"
+PAGES: Final = [HOW_TO / "table.md", HOW_TO / "practice.md"]
 DIFFERENT: Final = """async (pictures) => {
   const [one, other] = await Promise.all(pictures.map(async (picture) => {
     const image = new Image();
@@ -32,8 +33,8 @@ DIFFERENT: Final = """async (pictures) => {
 """The share of the pixels of two pictures that differ clearly."""
 
 
-def test_the_page_of_the_documentation_has_all_pictures() -> None:
-    shown = set(re.findall(r"pictures/([a-z]+)\.png", PAGE.read_text(encoding="utf-8")))
+def test_the_pages_of_the_documentation_have_all_pictures() -> None:
+    shown = {name for page in PAGES for name in re.findall(r"pictures/([a-z]+)\.png", page.read_text(encoding="utf-8"))}
     assert shown == set(PICTURES) == {path.stem for path in FOLDER.glob("*.png")}
 
 

@@ -11,6 +11,7 @@ The modules:
     account_rows.py    the rows of an account in a transaction
     reader.py          reads the store
     transcripts.py     makes a transcript of a match
+    practice_cards.py  exercises of a person, with the answers
     leases.py          which process plays which account
     maintenance.py     check, backup, copy and export
 """

@@ -62,6 +62,7 @@ from fibsbot.records.store.schema import (
     WRITERS,
     check_version,
     prepare,
+    tables_of,
     version_of,
 )
 from fibsbot.records.stored_rows import CHOUETTE, OPEN, MatchOutcome
@@ -108,7 +109,7 @@ class IntegrityReport:
 
 def check_integrity(store: Store, progress: Progress = lambda _done, _total: None) -> IntegrityReport:
     """Check the file and all rows. Raises StoreError if the database cannot be read at all."""
-    tables = METADATA.sorted_tables
+    tables = tables_of(store.version)
     problems: list[str] = []
     contradictions: list[str] = []
     steps = itertools.count(1)
@@ -363,7 +364,7 @@ def stored_tables(store: Store) -> Sequence[Table]:
     server, where other programs may have tables, too, they are those whose names this version knows.
     """
     if OLDEST_VERSION <= store.version <= VERSION:
-        return METADATA.sorted_tables
+        return tables_of(store.version)
     found = MetaData()
 
     @listens_for(found, "column_reflect")
@@ -447,15 +448,21 @@ def copy_rows(store: Store, where: str | Path, progress: Progress = _quiet) -> i
             with open_engine(url, writing=True).connect() as target:
                 prepare(target)
                 with target.begin():
-                    return _insert_rows(source, target, progress)
+                    return _insert_rows(source, target, tables_of(store.version), progress)
         except (DBAPIError, StoreError) as error:
             said = f"cannot copy {public_url(store.url)} to {public_url(url)}: {database_error_text(error)}"
             raise StoreError(said) from None
 
 
-def _insert_rows(source: Connection, target: Connection, progress: Progress) -> int:
-    tables = [table for table in METADATA.sorted_tables if table.name not in _OF_PROCESSES]
-    total, present = (sum(connection.scalar(_count(table)) or 0 for table in tables) for connection in (source, target))
+def _insert_rows(source: Connection, target: Connection, known: Sequence[Table], progress: Progress) -> int:
+    """Insert the rows of the tables that the source has into the target, which has all."""
+    tables, every = (
+        [table for table in some if table.name not in _OF_PROCESSES] for some in (known, METADATA.sorted_tables)
+    )
+    total, present = (
+        sum(connection.scalar(_count(table)) or 0 for table in there)
+        for connection, there in ((source, tables), (target, every))
+    )
     if present:
         raise StoreError("it is not empty")
     rows = 0

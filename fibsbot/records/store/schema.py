@@ -41,10 +41,10 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from fibsbot.records.store.database import StoreError
 from fibsbot.version import __version__
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Of the schema; kept in `store_version`."""
 OLDEST_VERSION: Final = 6
-"""The oldest version that can be read: it has the same tables, and takes no rejected rolls."""
+"""The oldest version that can be read: up to 6 no rejected rolls were taken, up to 7 there were no cards."""
 
 _LOCK: Final = 0x46494253
 """Key of the advisory lock that a process holds on PostgreSQL while it creates the tables."""
@@ -360,6 +360,48 @@ ACCOUNT_LEASES: Final = Table(
     Column("sentence", Text, nullable=False),
 )
 """Which process plays each shared account, and what it last said about it. A lease ends with its process's row."""
+
+PRACTICE_CARDS: Final = Table(
+    "practice_cards",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    Column("player", Text, nullable=False),
+    Column("exercise_id", Text, nullable=False),
+    Column("exercise", Text, nullable=False),
+    Column("added", UtcTime, nullable=False),
+    Column("stability", Double, nullable=False),
+    Column("difficulty", Double, nullable=False),
+    Column("reviewed", UtcTime, nullable=False),
+    Column("due", UtcTime, nullable=False),
+    UniqueConstraint("player", "exercise_id"),
+    Index(None, "player", "due"),
+    info={"since": 8},
+)
+"""The exercises that a person has answered in `fibsbot practice`: `exercise` is the whole exercise as JSON, so that it
+comes again without its match. Stability, in days, and difficulty, 1 to 10, are those of FSRS after the last answer,
+and `due` is when it is to be answered again."""
+
+PRACTICE_REVIEWS: Final = Table(
+    "practice_reviews",
+    METADATA,
+    Column("id", _Id, primary_key=True),
+    _belongs_to("practice_cards", "card_id"),
+    Column("at", UtcTime, nullable=False),
+    Column("answer", Text),
+    Column("loss", Double),
+    Column("rating", Integer, nullable=False),
+    Column("seconds", Double),
+    CheckConstraint("rating BETWEEN 1 AND 4", "rating"),
+    Index(None, "card_id"),
+    info={"since": 8},
+)
+"""Every answer to an exercise, with what it lost; both are null where the person asked for the solution. `rating` is
+that of FSRS: 1 again, 2 hard, 3 good, 4 easy. `seconds` is how long the person thought."""
+
+
+def tables_of(version: int) -> list[Table]:
+    """Return the tables that a store of a version has, those that others refer to first."""
+    return [table for table in METADATA.sorted_tables if table.info.get("since", OLDEST_VERSION) <= version]
 
 
 # -- creating and checking ----------------------------------------------------------------------------------------

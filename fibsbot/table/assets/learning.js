@@ -4,51 +4,13 @@
 import { table } from "./table.js";
 import { openSetUp } from "./set_up.js";
 import { button, make } from "./elements.js";
+import { chances, choiceList, drawArrows } from "./choices.js";
 
 const section = document.getElementById("learning");
 const LABELS = { hint: "Hint", "take-back": "Take back" };
 const WARNING = { "think-again": "Think again", show: "Show me", "play-it": "Play it" };
-const SVG = "http://www.w3.org/2000/svg";
 
 const learn = (lesson) => table.ask("learn", { lesson });
-const percent = (chance) => `${(100 * chance).toFixed(1)}`;
-const signed = (value) => (value < 0 ? "\u2212" : "+") + Math.abs(value).toFixed(3);
-
-// -- arrows on the board ------------------------------------------------------------------------------------------
-
-function drawArrows(moves) {
-  document.getElementById("board").classList.toggle("advised", Boolean(moves?.length));
-  const left = new Map();
-  const come = new Map();
-  const arrows = (moves ?? []).map(([source, target]) => {
-    const [x1, y1] = spot(source, "top", left);
-    const [x2, y2] = spot(target, "next", come);
-    return arrow(x1, y1, x2, y2);
-  });
-  document.getElementById("advice").replaceChildren(...arrows.flat());
-}
-
-// Where a checker is, or would be; each further one from or to a place is a little beside it.
-function spot(place, kind, seen) {
-  const count = seen.get(place) ?? 0;
-  seen.set(place, count + 1);
-  const [x, y] = table.state.places[place][kind];
-  return [x + (count % 2 ? 1 : -1) * Math.ceil(count / 2) * 9, y];
-}
-
-function arrow(x1, y1, x2, y2) {
-  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-  const [dx, dy] = [(x2 - x1) / length, (y2 - y1) / length];
-  const [bx, by] = [x2 - 16 * dx, y2 - 16 * dy];
-  const path = `M${x1} ${y1}L${bx} ${by}`;
-  const head = `M${x2} ${y2}L${bx - 9 * dy} ${by + 9 * dx}L${bx + 9 * dy} ${by - 9 * dx}Z`;
-  return ["outline", "line"].map((kind) => {
-    const drawn = document.createElementNS(SVG, "path");
-    drawn.setAttribute("d", path + head);
-    drawn.setAttribute("class", kind);
-    return drawn;
-  });
-}
 
 // -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -68,28 +30,10 @@ function closeSheet() {
   show(table.state);
 }
 
-function chances(values) {
-  if (!values) return "";
-  const [win, gammon, , , lostGammon] = values;
-  return `wins ${percent(win)} %, gammons ${percent(gammon)} % won, ${percent(lostGammon)} % lost`;
-}
-
 function hintList(hint) {
-  const rows = hint.choices.map((choice, number) => {
-    const moves = choice.moves?.length > 0;
-    const name = moves ? button(choice.text, () => select(number)) : make("b", {}, choice.text);
-    if (moves) name.setAttribute("aria-pressed", String(number === shownChoice));
-    const loss = choice.loss ? signed(-choice.loss) : "";
-    const depth = choice.plies === null ? "" : `${choice.plies}-ply`;
-    return make(
-      "li", {}, name, make("span", { class: "depth" }, depth), make("span", { class: "equity" }, signed(choice.equity)),
-      make("span", { class: "loss" }, loss), make("span", { class: "note" }, chances(choice.chances)),
-    );
-  });
   const depth = hint.plies === undefined ? "" : `${hint.plies}-ply`;
   const note = hint.chances ? [chances(hint.chances), depth].filter(Boolean).join(", ") : "";
-  const list = make("ol", { "aria-label": "Best choices: equity, and the loss against the best" }, ...rows);
-  return make("div", { class: "hint" }, list, make("p", { class: "note" }, note));
+  return choiceList("Best choices", hint.choices, note, shownChoice, select);
 }
 
 function select(number) {

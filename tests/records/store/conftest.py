@@ -34,6 +34,7 @@ EMPTY: Final = """
 SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';
 DELETE FROM accounts; DELETE FROM writers; DELETE FROM server_features; DELETE FROM sharing_processes;
+DELETE FROM practice_cards;
 SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'
 """
 """Ends what killed processes may have left, deletes all rows, most of them as those of an account, and lets the IDs

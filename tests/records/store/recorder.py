@@ -15,6 +15,7 @@ from sqlalchemy import insert
 from fibsbot.games.state_json import state_to_json
 from fibsbot.records.store import Store, StoreWriter
 from fibsbot.records.store.database import database_url, open_engine
+from fibsbot.records.store.practice_cards import CardWriter, StoredCard, StoredReview
 from fibsbot.records.store.schema import ACTIONS
 from fibsbot.records.stored_rows import RatingPoint, StoredDecision, StoredGame, StoredMatch, StoredOpponent
 from fibsbot.rules.game import start_match
@@ -33,6 +34,16 @@ def add_action(url: str, *, number: int = 1, own: bool = True, text: str = "31: 
     with engine.begin() as connection:
         connection.execute(insert(ACTIONS).values(values))
     engine.dispose()
+
+
+def add_card(url: str, player: str) -> None:
+    """Have an exercise that a player has answered once."""
+    writer = CardWriter.open(url)
+    writer.write(
+        StoredCard(player, "0123", '{"made": "8/5 6/5"}', 0.25, 6.5, NOON, NOON + dt.timedelta(days=1)),
+        StoredReview(NOON, 1, "13/9", 0.125, 4.5),
+    )
+    writer.close()
 
 
 @contextlib.contextmanager

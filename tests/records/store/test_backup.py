@@ -18,7 +18,7 @@ from fibsbot.records.store import AccountLeases, Store, StoreError, maintenance
 from fibsbot.records.store.maintenance import backup_store, check_integrity, copy_rows, export_store, write_jsonl
 from fibsbot.records.store.schema import METADATA
 from tests.records.store.concurrent_writer import made
-from tests.records.store.recorder import Teller, add_action
+from tests.records.store.recorder import Teller, add_action, add_card
 
 OF_PROCESSES = {"store_version", "writers", "sharing_processes", "account_leases"}
 """Tables that depend on the process that wrote into the store."""
@@ -38,6 +38,7 @@ def fill(url: str, decisions: int = 3, account: str = "marvin") -> None:
         for turn in range(decisions):
             bot.decide(turn)
     add_action(url)
+    add_card(url, account)
     AccountLeases(url).renew([account], {}, [account])
 
 
