@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
+from fibs_protocol.words import GUEST
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.policy import NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
@@ -23,6 +24,18 @@ PLAYER: Final[Mapping[str, Any]] = {
     "check": is_player_name,
 }
 """Fields of a setting that takes names of players."""
+
+
+def is_account_name(name: str) -> bool:
+    """Return whether an account may have this name."""
+    return is_player_name(name) and name.lower() != GUEST
+
+
+ACCOUNT: Final[Mapping[str, Any]] = {
+    "expected": f"a name of letters and underscores, at most 20, not {GUEST!r}, which servers keep for registering",
+    "check": is_account_name,
+}
+"""Fields of a setting that takes the name of an account."""
 
 
 @frozen

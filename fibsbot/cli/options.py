@@ -19,6 +19,7 @@ import click
 from attrs import frozen
 from click.core import ParameterSource
 
+from fibs_protocol.words import GUEST
 from fibsbot.cli import ConfigError, RunError, UserError
 from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
 from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
@@ -68,6 +69,16 @@ class PlayerName(click.ParamType[str]):
         if not self._PATTERN.fullmatch(str(value)):
             self.fail(f"expected letters and underscores, at most 20, got {value!r}", param, ctx)
         return str(value)
+
+
+class AccountName(PlayerName):
+    """The name of an account."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        if str(value).lower() == GUEST:
+            self.fail(f"expected the name of an account, got {value!r}, which servers keep for registering", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Day(click.ParamType[dt.datetime]):

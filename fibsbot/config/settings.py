@@ -13,7 +13,7 @@ from typing import Any, Final, get_args, get_origin
 
 from attrs import evolve, field, fields, frozen
 
-from fibsbot.bot.settings import PLAYER, ChatSettings, PlaySettings, SeekSettings, Timings
+from fibsbot.bot.settings import ACCOUNT, ChatSettings, PlaySettings, SeekSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.log import LogFormat, LogLevel
 from fibsbot.notify.settings import NotifySettings
@@ -178,7 +178,7 @@ class AccountConfig:
     `password` and in the environment variable FIBSBOT_PASSWORD.
     """
 
-    name: str | None = setting(None, "Name of the account.", example="marvin", needs_restart=True, **PLAYER)
+    name: str | None = setting(None, "Name of the account.", example="marvin", needs_restart=True, **ACCOUNT)
     password_file: Path | None = setting(
         None,
         "File with the password in its first line.",
