@@ -211,8 +211,6 @@ def test_matches_are_read_from_files_folders_and_zip_files(tmp_path: Path) -> No
     assert (again.score, again.winner, again.game) == (found[0].score, found[0].winner, "backgammon")
     with pytest.raises(ValueError, match=r"notes\.txt"):
         list(bg.read(tmp_path / "notes.txt"))
-    with pytest.raises(FileNotFoundError):
-        list(bg.read(tmp_path / "nowhere"))
 
 
 def test_an_analysis_is_shown_by_player_by_kind_and_by_error(tmp_path: Path) -> None:
