@@ -216,4 +216,8 @@ async def test_a_served_report_has_a_board_and_writes_nothing(tmp_path: Path) ->
             assert {"done": True} == await response.json()
         process.send_signal(signal.SIGTERM)
         assert 0 == await process.wait()
-    assert [match] == list(tmp_path.iterdir())
+    assert ["match.json"] == names_in(tmp_path)
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
