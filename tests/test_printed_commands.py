@@ -73,6 +73,7 @@ ELSEWHERE: Final = {
     "telnet": "an interactive program",
     "fibsbot replay logs/marvin.jsonl --step": "needs a terminal; tests/cli/test_replay_terminal.py has one",
     "fibsbot table --server": "asks for a password; tests/cli/test_server_table.py logs in",
+    "fibsbot status --dashboard": "needs a process with a dashboard; tests/cli/test_status.py has one",
     "sudo": "changes the machine",
     "make wheels": "takes minutes; `make test-wheel` builds one",
     "systemctl": "needs systemd",

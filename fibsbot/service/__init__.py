@@ -7,11 +7,12 @@ The modules:
     account.py         one account
     account_sharing.py accounts shared with other processes
     alarms.py          what operators are notified of
+    blocked_players.py players whom orders have blocked, over a restart
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client
     metrics.py         /metrics and /healthz
     systemd.py         notifications to systemd
 
-The package `live` serves the page that follows running bots.
+The package `live` serves the page that follows running bots, `dashboard` the one of all accounts.
 """

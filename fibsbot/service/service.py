@@ -17,7 +17,7 @@ from attrs import evolve
 
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
@@ -28,6 +28,7 @@ from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
+from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import ServiceSettings
@@ -39,6 +40,7 @@ from fibsbot.web import HOST
 
 if TYPE_CHECKING:
     from fibsbot.notify.notifier import Notifier
+    from fibsbot.service.dashboard import Dashboard
     from fibsbot.service.live import LivePage
     from fibsbot.service.metrics import Metrics
 
@@ -150,14 +152,23 @@ class Service:
         self._metrics = self._make_metrics() if settings.web_port is not None else None
         if self._metrics:
             hooks = evolve(hooks, on_decision=self._metrics.on_decision)
-        self._live = self._make_live(runs) if settings.live and settings.web_port is not None else None
+        shown = (settings.live or settings.dashboard) and settings.web_port is not None
+        self._live = self._make_live(runs) if shown else None
+        self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
         self.notices: Notifier | None = None
         self._notify = tuple(notify)
         self._alarms = Alarms(self._notify, self._send_notice)
+        self._blocked = BlockedPlayers(settings.state / "blocked.json" if settings.state else None)
+        for name in servers:
+            memories.setdefault(name, AgentMemory()).blocked |= self._blocked.of(name)
         hooks = evolve(
-            hooks, on_record=self._alarms.on_record, on_crash=self._alarms.on_crash, on_end=self._alarms.on_end
+            hooks,
+            on_record=self._alarms.on_record,
+            on_crash=self._alarms.on_crash,
+            on_end=self._alarms.on_end,
+            on_blocked=self._blocked.keep,
         )
         self.supervisor = Supervisor(
             *(runs, settings, load),
@@ -176,7 +187,23 @@ class Service:
     def _make_live(self, runs: Iterable[RunSettings]) -> LivePage:
         from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely used
 
-        return LivePage([run.agent.name for run in runs], lambda: self.supervisor.statuses())  # noqa: PLW0108 - as above
+        evaluate = None
+        if self._settings.dashboard:
+            from fibsbot.service.dashboard.win_chances import WinChances  # noqa: PLC0415 - likewise
+
+            evaluate = WinChances().of
+        return LivePage([run.agent.name for run in runs], self._statuses, evaluate)
+
+    def _statuses(self) -> list[AccountStatus]:
+        return self.supervisor.statuses()  # which does not exist yet when the pages are made
+
+    def _make_dashboard(self, live: LivePage) -> Dashboard:
+        from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
+
+        def obey(order: Order, account: str | None) -> Mapping[str, Any]:
+            return self.obey(GivenOrder(order), account)
+
+        return Dashboard(live, self.status, self._statuses, obey, self._settings.store)
 
     # -- notices ------------------------------------------------------------------------------------------------
 
@@ -226,6 +253,7 @@ class Service:
                 await asyncio.to_thread(self.store.close)
             if self.notices is not None:
                 await asyncio.to_thread(self.notices.close)
+            await asyncio.to_thread(self._blocked.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
@@ -291,7 +319,9 @@ class Service:
         if self._live:
             server.add("/live", self._live.page)
             server.add("/live/events", self._live.events, embedded=True)
-        server.add("/", redirect_handler("/live" if self._live else "/healthz"))
+        if self._dashboard:
+            self._dashboard.add_to(server)
+        server.add("/", redirect_handler("/dashboard" if self._dashboard else "/live" if self._live else "/healthz"))
         try:
             await server.start()
         except OSError as error:
@@ -300,11 +330,15 @@ class Service:
         _log.info("metrics and health", url=self._url)
         if self._live:
             _log.info("the bots can be watched", url=f"{self._url}/live")
+        if self._dashboard:
+            _log.info("the dashboard is there", address="fibsbot status --dashboard")
         try:
             yield
         finally:
             if self._live:
                 self._live.close()
+            if self._dashboard:
+                self._dashboard.close()
             await server.close()
 
     # -- signals ------------------------------------------------------------------------------------------------
@@ -362,12 +396,16 @@ class Service:
 
     # -- orders and questions -----------------------------------------------------------------------------------
 
-    def obey(self, order: Order, account: str | None) -> Mapping[str, Any]:
+    def obey(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Carry out an order from the control socket. Raises ValueError for an unknown account."""
-        names = self.supervisor.order(order, account)
-        if order is not Order.STATUS:
+        if given.order.arguments:
+            answers = self.supervisor.give(given, account)
+            return {"accounts": list(answers), "answers": answers}
+        names = self.supervisor.order(given.order, account)
+        if given.order is not Order.STATUS:
             return {"accounts": names}
-        return {"status": self.status(account)}
+        dashboard = self._dashboard.address(self._url) if self._dashboard and self._url else None
+        return {"status": self.status(account), "dashboard": dashboard}
 
     def status(self, account: str | None = None) -> dict[str, Any]:
         """Return the status of one account or of all, as JSON values."""

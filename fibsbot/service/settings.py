@@ -53,6 +53,13 @@ class ServiceSettings:
         help="Whether browsers on this machine can watch boards, moves and chat at /live on that port.",
         needs_restart=True,
     )
+    dashboard: bool = setting(
+        default=False,
+        help="Whether browsers on this machine can see all accounts at /dashboard on that port, with ratings, matches,"
+        " reports and chances, and /live, too. `fibsbot status --dashboard` prints the address by which they can also"
+        " pause and end them.",
+        needs_restart=True,
+    )
     state: Path | None = setting(
         Path("fibsbot.state"),
         "Directory of what outlives a restart besides the store: notices that are not delivered, players whom orders"

@@ -6,7 +6,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final
+from typing import Any
 
 import structlog
 from attrs import frozen
@@ -26,12 +26,9 @@ from fibsbot.strategies.questions import (
 from fibsbot.table.bot_match import BotMatch
 from fibsbot.table.learning import ADVISER, Learning, Lesson
 from fibsbot.table.model import Action, Preference, TableModel
+from fibsbot.web.content_policy import PLAIN_POLICY
 
 _log = structlog.get_logger(__name__)
-
-
-PLAIN_POLICY: Final = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-"""The content security policy of a page without scripts and styles."""
 
 
 @frozen

@@ -116,6 +116,8 @@ class Learning:
         self.warning: BlunderWarning | None = None
         """What the tutor says; the match is held meanwhile, and only the lessons of a warning are possible."""
         self._report: MatchReport | None = None
+        self._reported: GameState | None = None
+        """The end of the last game that it analyses."""
         self.fault = ""
         """Why there is no hint and no tutor, in a line."""
         self._hint: tuple[GameState, Hint] | None = None
@@ -139,7 +141,7 @@ class Learning:
         match = self._table.match
         if self._report is None or match.state.stage is not Stage.OVER:
             return None
-        return self._report if self._report.state is match.state else None
+        return self._report if self._reported is match.state else None
 
     @property
     def thinking(self) -> str:
@@ -286,7 +288,8 @@ class Learning:
         from fibsbot.table.match_report import MatchReport  # noqa: PLC0415 - most people want none
 
         self._drop_report()
-        self._report = MatchReport(self._table.match, self._table.tell)
+        match = self._table.match
+        self._reported, self._report = match.state, MatchReport(match.transcript, self._table.tell)
         self._table.tell()
 
     def wanted_report(self) -> MatchReport | None:

@@ -1,4 +1,4 @@
-"""The report of a match at the table, made while the page waits for it."""
+"""The report of a match, made while a page waits for it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.drawing.markup import escape
 from fibsbot.report.page import match_title, report_page, report_policy
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.table.bot_match import BotMatch
 from fibsbot.text import describe_error
+from fibsbot.transcript import Transcript
 from fibsbot.workers.errors import WorkError
 from fibsbot.workers.pool import LocalPool
 
@@ -28,11 +28,23 @@ class _StoppedError(Exception):
 class MatchReport:
     """A report that is being made: in a process of its own, so that the table goes on answering."""
 
-    def __init__(self, match: BotMatch, changed: Callable[[], None], evaluator: str = REPORT_EVALUATOR) -> None:
-        """Begin; `changed` is called in the event loop when there is progress."""
-        self.state = match.state
-        """The end of the last game that is analysed."""
-        transcript = self._transcript = match.transcript
+    def __init__(
+        self,
+        transcript: Transcript,
+        changed: Callable[[], None] = lambda: None,
+        evaluator: str = REPORT_EVALUATOR,
+        *,
+        background: bool = False,
+    ) -> None:
+        """Begin.
+
+        Args:
+            transcript: the match.
+            changed: called in the event loop when there is progress.
+            evaluator: the strategy that evaluates positions.
+            background: whether other processes of this machine come first.
+        """
+        self._transcript = transcript
         self.done = 0
         """Rolls, cube actions and resignations that have been analysed."""
         self.of = count_entries(transcript)
@@ -41,6 +53,7 @@ class MatchReport:
         self.fault = ""
         """Why there is none, in a line."""
         self._changed, self._evaluator = changed, evaluator
+        self._pool = LocalPool(1, background=background)
         self._stopped = threading.Event()
         self._making = asyncio.create_task(self._make())
 
@@ -58,6 +71,11 @@ class MatchReport:
             '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"></head>'
             f'<body><p role="status">{escape(self.fault or done)}</p></body></html>\n'
         )
+
+    @property
+    def over(self) -> bool:
+        """Whether there is a page, or will never be one."""
+        return self.page is not None or bool(self.fault)
 
     def stop(self) -> None:
         """Give the report up."""
@@ -85,7 +103,7 @@ class MatchReport:
 
     def _written(self, tick: Callable[[int, int], None]) -> str:
         """Return the page. Raises what the analysis raises."""
-        for analysis in analyse_matches([self._transcript], self._evaluator, pool=LocalPool(1), tick=tick):
+        for analysis in analyse_matches([self._transcript], self._evaluator, pool=self._pool, tick=tick):
             if not isinstance(analysis, MatchAnalysis):
                 raise analysis
             return report_page([analysis], title=match_title(self._transcript))

@@ -14,7 +14,7 @@ WebHandler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class WebServer:
-    """Answers GET requests on 127.0.0.1."""
+    """Answers requests on 127.0.0.1."""
 
     def __init__(self, port: int) -> None:
         """Listen on this port; 0 takes a free one, which `port` then is."""
@@ -23,9 +23,9 @@ class WebServer:
         self._embedded: set[str] = set()
         self._runner: web.AppRunner | None = None
 
-    def add(self, path: str, handler: WebHandler, *, embedded: bool = False) -> None:
+    def add(self, path: str, handler: WebHandler, *, embedded: bool = False, method: str = "GET") -> None:
         """Add a handler for a path, before the start. `embedded`: only our own pages request it."""
-        self.app.router.add_get(path, handler)
+        self.app.router.add_route(method, path, handler)
         if embedded:
             self._embedded.add(path)
 

@@ -217,6 +217,8 @@ class LocalPool(WorkerPool):
     """Processes of this machine. They start with a run, and end with it."""
 
     jobs: int
+    background: bool = field(default=False, kw_only=True)
+    """Whether other processes come first where there are not enough cores for all."""
 
     @property
     def size(self) -> int:
@@ -224,7 +226,8 @@ class LocalPool(WorkerPool):
         return self.jobs
 
     def _open(self, function: Callable[[Any, Any], Any], shared: Any) -> AbstractContextManager[PoolSession]:
-        return closing(WorkerProcesses(_do_pieces, (function, shared), self.jobs, graceful=hasattr(shared, "close")))
+        work = (_do_pieces, (function, shared), self.jobs)
+        return closing(WorkerProcesses(*work, graceful=hasattr(shared, "close"), background=self.background))
 
 
 def _do_pieces(pieces: Iterator[Piece], function: Callable[[Any, Any], Any], shared: Any) -> Iterator[Any]:

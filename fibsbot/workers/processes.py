@@ -25,6 +25,8 @@ from fibsbot.workers.errors import WorkerLostError
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, SpawnContext
 
+BACKGROUND_NICENESS: Final = 15
+"""Of processes that work in the background; 0 is usual, 19 the most."""
 EXIT_TIMEOUT: Final = 5.0
 """Seconds for a worker to exit by itself before it is killed."""
 THREAD_VARIABLES: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -105,6 +107,7 @@ class WorkerProcesses:
         jobs: int,
         *,
         graceful: bool = False,
+        background: bool = False,
     ) -> None:
         """Prepare up to `jobs` processes.
 
@@ -115,7 +118,9 @@ class WorkerProcesses:
             jobs: the number of processes.
             graceful: whether a process that is stopped ends its generator first; else it is killed. Such a process
                 never acts on SIGINT or SIGTERM, which often go to all processes at once.
+            background: whether they leave the cores to other processes that need them.
         """
+        self._background = background
         self._work = work
         self._arguments = arguments
         self._jobs = jobs
@@ -143,6 +148,9 @@ class WorkerProcesses:
         if worker is None:
             held_back = (signal.SIGINT, signal.SIGTERM) if self._stop is GRACEFUL_STOP else (signal.SIGINT,)
             worker = _start_worker(self._work, self._arguments, held_back, self._stop)
+            if self._background and worker.process.pid is not None:
+                with contextlib.suppress(OSError):  # it has ended, which `collect` reports
+                    os.setpriority(os.PRIO_PROCESS, worker.process.pid, BACKGROUND_NICENESS)
             self._workers.append(worker)
         worker.send(number, item)
 

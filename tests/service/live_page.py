@@ -21,9 +21,12 @@ from tests.service.accounts import process_settings, until
 
 
 @contextlib.asynccontextmanager
-async def shown(*plans: RunSettings, port: int = 0, live: bool = True) -> AsyncIterator[tuple[Service, str]]:
-    """Run a process; yield it and where its web server is."""
-    it = Service(plans, process_settings(web_port=port, live=live), lambda _: LastResort(), environment={})
+async def shown(
+    *plans: RunSettings, port: int = 0, live: bool = True, **process: Any
+) -> AsyncIterator[tuple[Service, str]]:
+    """Run a process with these settings; yield it and where its web server is."""
+    settings = process_settings(web_port=port, live=live, **process)
+    it = Service(plans, settings, lambda _: LastResort(), environment={})
     task = asyncio.create_task(it.run())
     try:
         await until(lambda: it.status()["web"] is not None)

@@ -74,6 +74,7 @@ class FeedPart(enum.Enum):
     MOVES = "moves"
     CHAT = "chat"
     GAMES = "games"
+    CHANCE = "chance"
 
 
 _OWN_VERBS: Final[Mapping[type[Message], str]] = {m.YouKibitz: "kibitzes", m.YouWhisper: "whispers"}
@@ -94,6 +95,7 @@ class AccountFeed:
             FeedPart.MOVES: self._move_list,
             FeedPart.CHAT: lambda: {"lines": list(self._chat)},
             FeedPart.GAMES: lambda: {"games": list(self._games)},
+            FeedPart.CHANCE: lambda: {"win": self._chance},
         }
         self._track: TrackedMatch | None = None
         self._match: FollowedMatch | None = None
@@ -102,6 +104,7 @@ class AccountFeed:
         """Whether the match shown is over, and none has begun since."""
         self._last: tuple[GameState, Play] | None = None
         """The last play of the game, and the game before it."""
+        self._chance: float | None = None
         self._own = Seat.A
         self._names = ("?", "?")
         self._length = ""
@@ -198,6 +201,21 @@ class AccountFeed:
 
     def _ours_first(self, scores: tuple[int, int]) -> tuple[int, int]:
         return scores[self._own], scores[self._own.other]
+
+    # -- chances ------------------------------------------------------------------------------------------------
+
+    @property
+    def game(self) -> tuple[GameState, Seat] | None:
+        """The game that is played, and the account's seat; None while there is none, or it is not known."""
+        if self._match is None or self._over or self._track is None or self._track.state is None:
+            return None
+        return self._match.state, self._match.seat
+
+    def show_chance(self, chance: float | None) -> None:
+        """Show the chance that the account wins the game; None if it is not known."""
+        if chance != self._chance:
+            self._chance = chance
+            self._changed(FeedPart.CHANCE)
 
     # -- content ------------------------------------------------------------------------------------------------
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from importlib import resources
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import structlog
 from aiohttp import web
@@ -17,8 +15,10 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.drawing.themes import stylesheet
 from fibsbot.replay.events import MatchEvent
+from fibsbot.rules.state import GameState, Seat
 from fibsbot.service.account import AccountStatus
 from fibsbot.service.live.feed import AccountFeed, FeedPart, safe_text
+from fibsbot.web.content_policy import own_policy
 from fibsbot.web.request_guards import PRIVATE_HEADERS
 
 
@@ -26,19 +26,11 @@ def _asset(name: str) -> str:
     return (resources.files("fibsbot.service.live") / "assets" / name).read_text(encoding="utf-8")
 
 
-def _allowed(text: str) -> str:
-    """Return the source expression of a Content-Security-Policy that allows exactly this text."""
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 _STYLE: Final = f"{stylesheet()}{_asset('live.css')}"
 _SCRIPT: Final = _asset("live.js")
 PAGE: Final = _asset("live.html").replace("/* style */", _STYLE).replace("/* script */", _SCRIPT)
 HEADERS: Final[Mapping[str, str]] = {
-    "Content-Security-Policy": (
-        f"default-src 'none'; connect-src 'self'; script-src {_allowed(_SCRIPT)}; style-src {_allowed(_STYLE)};"
-        " base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-    ),
+    "Content-Security-Policy": own_policy(_SCRIPT, _STYLE),
     **PRIVATE_HEADERS,
 }
 
@@ -59,11 +51,21 @@ RETRY_MILLISECONDS: Final = 2000
 _log = structlog.get_logger(__name__)
 
 
+Evaluate: TypeAlias = Callable[[str, GameState, Seat], Awaitable[float | None]]
+"""Returns the chance that the player at a seat wins a game of an account; None where there is none to say."""
+
+
 class LivePage:
     """The page that shows all accounts to browsers."""
 
-    def __init__(self, accounts: Iterable[str], statuses: Callable[[], Iterable[AccountStatus]]) -> None:
-        """Show the accounts with these names."""
+    def __init__(
+        self,
+        accounts: Iterable[str],
+        statuses: Callable[[], Iterable[AccountStatus]],
+        evaluate: Evaluate | None = None,
+    ) -> None:
+        """Show the accounts with these names, and the chances on their boards if `evaluate` returns them."""
+        self._evaluate = evaluate
         self._feeds = {name: AccountFeed(name) for name in accounts}
         self._statuses = statuses
         self._wakers: dict[str, set[asyncio.Event]] = {name: set() for name in self._feeds}
@@ -96,6 +98,18 @@ class LivePage:
             }
             for status in self._statuses()
         ]
+
+    def feed(self, account: str) -> AccountFeed | None:
+        """Return what is shown of an account; None if there is no such account."""
+        return self._feeds.get(account)
+
+    async def chance(self, account: str) -> float | None:
+        """Return the chance that an account wins the game on its board; None if it is not known."""
+        feed = self._feeds[account]
+        game = feed.game
+        chance = None if self._evaluate is None or game is None else await self._evaluate(account, *game)
+        feed.show_chance(chance)
+        return chance
 
     def _wake(self, account: str) -> None:
         for event in self._wakers[account]:
@@ -138,6 +152,7 @@ class LivePage:
             last_sent = clock()
             while not self._closing and request.transport and not request.transport.is_closing():
                 wake.clear()
+                await self.chance(account)
                 text = updates.pending_events()
                 if not text and clock() - last_sent >= HEARTBEAT:
                     text = _event("beat", "{}")

@@ -57,6 +57,9 @@ const show = {
     at("board").className = data.past ? "past" : "";
     at("title").textContent = data.past ? "" : data.title;
   },
+  chance(data) {
+    at("chance").textContent = typeof data.win === "number" ? `${(100 * data.win).toFixed(1)} % to win this game` : "";
+  },
   moves(data) {
     const heads = at("moves").tHead.rows[0].cells;
     data.players.forEach((name, index) => {
