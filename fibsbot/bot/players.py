@@ -134,6 +134,8 @@ class Players:
             saved_games=saved_games,
             since_last=known.since_last(context.now),
             matches_today=known.matches_today(context.now),
+            own_rating=context.rating[0] if context.rating else None,
+            since_bot=None if context.memory.bot_played is None else context.now - context.memory.bot_played,
             on_block_list=name in context.memory.blocked,
             paused=context.paused,
             finishing=context.finishing,
