@@ -280,3 +280,5 @@ class RunSettings:
     """File of the session log; None: there is none."""
     rotation: Rotation | None = None
     """When the session log begins a new file; None: never."""
+    match_directory: Path | None = None
+    """Where `fibsbot run` writes each finished match into a file of its own; None: nowhere."""

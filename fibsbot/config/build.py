@@ -115,6 +115,7 @@ def run_settings(config: Config, account: AccountConfig, password: str, log_path
         backoff=one.reconnect,
         log_path=log_path,
         rotation=one.log.rotation,
+        match_directory=one.log.match_directory,
     )
 
 

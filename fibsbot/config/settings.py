@@ -221,6 +221,13 @@ class LogSettings:
     directory: Path = setting(
         Path("logs"), "Directory of the session logs, the exact bytes of each connection.", needs_restart=True
     )
+    match_directory: Path | None = setting(
+        None,
+        "Directory in which each finished match is written into a file of its own, as .mat, or as JSON if it is no"
+        " backgammon; the name says date, account, opponent and length.",
+        example="matches",
+        needs_restart=True,
+    )
     max_megabytes: int = setting(
         64,
         "Size beyond which a session log begins a new file.",

@@ -25,12 +25,14 @@ from fibsbot.notify.notice import Notice
 from fibsbot.notify.settings import Hook
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
+from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
+from fibsbot.service.match_files import MatchFiles
 from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
@@ -157,6 +159,8 @@ class Service:
         self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
+        self._match_files = MatchFiles({run.agent.name: run.match_directory for run in runs if run.match_directory})
+        hooks = self._with_match_files(hooks, runs)
         self.notices: Notifier | None = None
         self._notify = tuple(notify)
         self._alarms = Alarms(self._notify, self._send_notice)
@@ -178,6 +182,19 @@ class Service:
             reload=reload,
             sharing=_make_sharing(settings.store) if settings.share_accounts and settings.store else None,
         )
+
+    def _with_match_files(self, hooks: Hooks, runs: Iterable[RunSettings]) -> Hooks:
+        """Return the callbacks with that of the files of matches, if any account has them."""
+        if not any(run.match_directory for run in runs):
+            return hooks
+        others, write = hooks.on_match_event, self._match_files.on_match_event
+
+        def on_match_event(account: str, event: MatchEvent) -> None:
+            write(account, event)
+            if others is not None:
+                others(account, event)
+
+        return evolve(hooks, on_match_event=on_match_event)
 
     def _make_metrics(self) -> Metrics:
         from fibsbot.service.metrics import Metrics  # noqa: PLC0415 - slow to import, and rarely used
@@ -224,7 +241,7 @@ class Service:
 
     def _check_alarms(self) -> None:
         accounts = self.supervisor.accounts
-        error = self.store.error if self.store is not None else None
+        error = (self.store.error if self.store is not None else None) or self._match_files.error
         for account in accounts.values():
             if error is None and account.lost_log_records:
                 error = f"the session log of {account.name} loses records"
@@ -254,6 +271,7 @@ class Service:
             if self.notices is not None:
                 await asyncio.to_thread(self.notices.close)
             await asyncio.to_thread(self._blocked.close)
+            await asyncio.to_thread(self._match_files.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
