@@ -23,6 +23,7 @@ from fibsbot.bot.events_and_actions import Action, Disconnect, End, Record, Wake
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch, without_match
 from fibsbot.policy import is_bot
+from fibsbot.policy.name_lists import PlayerLists
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
@@ -150,6 +151,8 @@ class AgentMemory:
     """Features of FIBS that the server is known to lack."""
     bot_played: float | None = None
     """When the last match with a bot ended."""
+    lists: PlayerLists = field(factory=PlayerLists)
+    """What lists outside of the configuration say."""
     blocked: set[str] = field(factory=set)
     """Players whom an operator's order has blocked."""
 

@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.policy import NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
+from fibsbot.policy.name_lists import ListSettings
 from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, name_same_laws
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
@@ -242,6 +243,7 @@ class AgentSettings:
     seek: SeekSettings = field(factory=SeekSettings)
     chat: ChatSettings = field(factory=ChatSettings)
     timings: Timings = field(factory=Timings)
+    lists: ListSettings = field(factory=ListSettings)
     seed: int | None = None
     """Seed of the random waits; None: a different one each run."""
     strict: bool = False

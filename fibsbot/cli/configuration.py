@@ -245,6 +245,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
     )
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given
+    request = _with_lists(config, account, request)
     found = reasons_to_refuse(policy, request)
     if as_json:
         click.echo(json.dumps(_as_json(policy, request, found) | {"trouble": trouble}))
@@ -256,6 +257,21 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
         if trouble:
             click.echo(f"not checked: earlier matches, as {trouble}")
     raise SystemExit(1 if found else 0)
+
+
+def _with_lists(config: Config, account: str | None, request: MatchRequest) -> MatchRequest:
+    """Return the request with what the lists of players say: files, and the bot's copies of those at addresses."""
+    try:
+        settings = config.for_account(config.account_called(account)).lists
+    except UnknownAccountError:
+        settings = config.lists
+    if not settings.block and not settings.allow:
+        return request
+    from fibsbot.service.list_reader import ListReader  # noqa: PLC0415 - asyncio, which few need here
+
+    lists = ListReader(config.service.state / "lists" if config.service.state else None).load(settings)
+    allowed = None if lists.allow is None else lists.allow.has(request.name, request.direction)
+    return evolve(request, on_block_list=lists.block.has(request.name, request.direction), on_allow_list=allowed)
 
 
 def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFacts | None, str | None]:

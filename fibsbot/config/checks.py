@@ -22,7 +22,7 @@ from fibsbot.config.hooks import hook_paths, notify_hooks
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
 from fibsbot.files import check_can_create, is_disk_full
-from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings
+from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings, is_web_address
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name, is_file
 from fibsbot.strategies.loader import StrategyError, available, first_fault, load
@@ -263,6 +263,13 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
         yield codes, f"bot.invite is {bot.invite}, whom the policy excludes ({codes})"
 
 
+def _lists(config: Config, _: AccountConfig) -> Conditions:
+    for setting in ("block", "allow"):
+        for number, place in enumerate(getattr(config.lists, setting), 1):
+            missing = not is_web_address(place) and not Path(place).expanduser().is_file()
+            yield missing, f"lists.{setting}[{number}] is no file that can be read"
+
+
 def _seeking(config: Config, _: AccountConfig) -> Conditions:
     seek, default = config.seek, SeekSettings()
     names = ("length", "lengths", "per_hour", "forgive", "bots")
@@ -309,6 +316,7 @@ def _reconnecting(config: Config, _: AccountConfig) -> Conditions:
 _CHECKS: Final[tuple[Callable[[Config, AccountConfig], Conditions], ...]] = (
     _server,
     _play,
+    _lists,
     _seeking,
     _chat,
     _timings,

@@ -18,6 +18,7 @@ from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.log import LogFormat, LogLevel
 from fibsbot.notify.settings import NotifySettings
 from fibsbot.policy import Lengths, NamePattern, Policy
+from fibsbot.policy.name_lists import ListSettings
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings, UnknownAccountError
 from fibsbot.setting import SettingInfo, SettingsClass, setting, setting_fields
@@ -273,6 +274,7 @@ class Config:
     accounts: tuple[AccountConfig, ...] = repeatable_section("account", AccountConfig)
     bot: PlaySettings = section(PlaySettings, per_account=True)
     policy: Policy = section(Policy, per_account=True)
+    lists: ListSettings = section(ListSettings, per_account=True)
     seek: SeekSettings = section(SeekSettings, per_account=True)
     chat: ChatSettings = section(ChatSettings, per_account=True)
     timing: Timings = section(Timings, per_account=True)

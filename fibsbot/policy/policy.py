@@ -364,6 +364,8 @@ class MatchRequest:
     """New matches with the other player that ended within the last 24 hours."""
     on_block_list: bool = False
     """Whether an order or a list has blocked the other player."""
+    on_allow_list: bool | None = None
+    """Whether the other player is on a list of those who are played; None: there is no such list."""
     paused: bool = False
     """Whether the operator wants no new matches for now."""
     finishing: bool = False

@@ -181,7 +181,7 @@ def _blocked(policy: Policy, request: MatchRequest) -> str | None:
 
 def _not_allowed(policy: Policy, request: MatchRequest) -> str | None:
     allowing = _about(policy.allow, request.direction)
-    if not allowing or _fits(allowing, request.name):
+    if request.on_allow_list or (not allowing and request.on_allow_list is None) or _fits(allowing, request.name):
         return None
     return "I only play people on my operator's list, sorry."
 
