@@ -154,6 +154,8 @@ def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
             value = LogFormat(options[option]) if option == "log_format" else options[option]
             table = evolve(getattr(config, section), **{setting: value})
             config = evolve(config, **{section: table})
+    if options["length"] is not None:
+        config = evolve(config, bot=evolve(config.bot, invite_lengths=()))  # which would come before it
     return config
 
 

@@ -19,7 +19,7 @@ NAME = "a name of letters and underscores, at most 20"
 ACCOUNT = f"{NAME}, not 'guest', which servers keep for registering"
 PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"
 HOST = "a host name or address alone, such as fibs.com: the port is server.port"
-GREETING = "1 to 240 ASCII characters without ** and without braces but {opponent}"
+GREETING = "1 to 240 ASCII characters without ** and without braces but {opponent}, {me}, {score}, {length}"
 LENGTH = "a length such as 5, 1-9 or unlimited"
 
 
