@@ -94,6 +94,20 @@ class Day(click.ParamType[dt.datetime]):
             self.fail(f"expected a day such as 2026-01-31, got {value!r}", param, ctx)
 
 
+class PositionClass(click.ParamType[str]):
+    """A class of positions of backgammon."""
+
+    name = "class"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        from fibsbot.analysis.position_classes import CLASSES  # noqa: PLC0415 - loads the engine's arrays
+
+        if value not in CLASSES:
+            self.fail(f"expected one of {', '.join(CLASSES)}; got {value!r}", param, ctx)
+        return str(value)
+
+
 class GameName(click.ParamType[str]):
     """A game other than backgammon by its name, with options after colons."""
 
