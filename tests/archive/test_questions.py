@@ -7,7 +7,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_answers_are_as_they_were(archive: Path, name: str) -> None:
 
 
 def test_errors_are_selected(archive: Path) -> None:
-    def errors(*options: str) -> list[dict[str, object]]:
+    def errors(*options: str) -> list[dict[str, Any]]:
         done = fibsbot("archive", "blunders", "-n", "1000", "--archive", archive, "--json", *options)
         assert (0, "") == (done.returncode, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
