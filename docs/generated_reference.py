@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
@@ -23,6 +25,11 @@ from fibs_protocol.grammar.messages import WORDINGS
 from fibs_protocol.grammar.templates import Wording
 from fibsbot.cli import COMMANDS
 
+_EXAMPLES: Final = Path(__file__).parent.parent / "examples"
+_EXAMPLE: Final = re.compile(r"^\| \[([\w.]+)\]\(\1\) \| (.*) \| `(.*)` \|$", re.MULTILINE)
+"""A row of the table in their README: the file, what it is, the command."""
+_LANGUAGES: Final = {".py": "python", ".ipynb": "python", ".pl": "perl"}
+_NAME: Final = re.compile(r"[A-Za-z]\w+")
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _MARKUP: Final = re.compile(r"`[^`]*`|^ .*$|[*|]|_\b", re.MULTILINE)
 """What a docstring holds that reStructuredText reads differently: code, examples, signs."""
@@ -124,20 +131,35 @@ def messages() -> str:
     wordings: dict[type, list[Wording[Any]]] = {}
     for wording in WORDINGS:
         wordings.setdefault(wording.cls, []).append(wording)
-    lines: list[str] = []
-    for name in _MESSAGE_MODULES:
-        module = importlib.import_module(f"fibs_protocol.messages.{name}")
+    modules = [importlib.import_module(f"fibs_protocol.messages.{name}") for name in _MESSAGE_MODULES]
+    lines = [_imports("from fibs_protocol import messages", modules, m.Message), ""]
+    for module in modules:
         lines += _kinds(module, m.Message, lambda kind: _wordings(wordings.get(kind, [])))
     return "\n".join(lines)
 
 
 def client_commands() -> str:
     """Return all commands of clients: the word that is sent, fields, example."""
-    lines: list[str] = []
-    for name in _COMMAND_MODULES:
-        module = importlib.import_module(f"fibs_protocol.commands.{name}")
+    modules = [importlib.import_module(f"fibs_protocol.commands.{name}") for name in _COMMAND_MODULES]
+    lines = [_imports("from fibs_protocol import commands", modules, c.Command), ""]
+    for module in modules:
         lines += _kinds(module, c.Command, lambda _: ())
     return "\n".join(lines)
+
+
+def _imports(first: str, modules: Sequence[ModuleType], base: type[attrs.AttrsInstance]) -> str:
+    """Return how the classes below are imported, and the types of their fields that are the protocol's own."""
+    found: dict[str, set[str]] = {}
+    for module in modules:
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, base)]
+        types = {_type_name(it.type) for kind in kinds for it in attrs.fields(kind)}
+        for name in {name for annotation in types for name in _NAME.findall(annotation)}:
+            home = getattr(vars(module).get(name), "__module__", "")
+            if home.startswith("fibs_protocol."):
+                home = "fibs_protocol.commands" if home.startswith("fibs_protocol.commands.") else home
+                found.setdefault(home, set()).add(name)
+    imports = [first, *(f"from {home} import {', '.join(sorted(names))}" for home, names in sorted(found.items()))]
+    return "\n".join(["```python", *imports, "```"])
 
 
 def _kinds(module: ModuleType, base: type[attrs.AttrsInstance], more: Callable[[type], Iterable[str]]) -> Iterator[str]:
@@ -216,11 +238,30 @@ def _as_rst(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith(" ") else f"\\{found[0]}"
 
 
+# -- the examples -----------------------------------------------------------------------------------------------------
+
+
+def examples() -> str:
+    """Return a section for each example: what it is, how it is run, its text."""
+    lines: list[str] = []
+    for name, about, command in _EXAMPLE.findall((_EXAMPLES / "README.md").read_text(encoding="utf-8")):
+        text = (_EXAMPLES / name).read_text(encoding="utf-8")
+        language = _LANGUAGES[Path(name).suffix]
+        if name.endswith(".ipynb"):
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+            text = "\n\n".join("".join(cell["source"]) for cell in cells)
+        count = len(text.splitlines())
+        lines += [f"## {name}", "", f"{about[0].upper()}{about[1:]}; {count} lines. Run it by `{command}`.", ""]
+        lines += [f"```{language}", text.rstrip("\n"), "```", ""]
+    return "\n".join(lines)
+
+
 GENERATORS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": commands,
     "messages": messages,
     "client_commands": client_commands,
     "library": library,
     "protocol_library": protocol_library,
+    "examples": examples,
 }
 """What pages can ask for, by the word in `<!-- generated: WORD -->`."""

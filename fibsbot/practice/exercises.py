@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -22,6 +22,7 @@ from fibsbot.analysis.model import (
     grade,
     loss_against,
 )
+from fibsbot.drawing.markup import clean
 from fibsbot.games.sides_text import format_sides
 from fibsbot.games.state_json import StateJsonError, state_flaw, state_from_json, state_to_json
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
@@ -34,6 +35,8 @@ from fibsbot.transcript import Decision, Game, Named, Throw, Transcript
 
 ID_LENGTH: Final = 20
 """Hexadecimal digits of an exercise's ID."""
+NAME_LENGTH: Final = 30
+"""Characters of a name that are shown."""
 LEAST_LOSS: Final = GRADE_THRESHOLDS[Grade.DOUBTFUL]
 """Least loss of a decision that becomes an exercise, unless another is asked for."""
 _LEAST_CHOICES: Final = 2
@@ -125,7 +128,9 @@ class Exercise:
                 return f"Which {naming.value if naming else 'number'} do you name?"
             case ExerciseKind.RESIGNATION:
                 return "Resign, or play on?"
-        return f"{self.opponent} offers to resign {Level(self.state.resignation or 1).words}. Accept?"
+        return (
+            f"{clean(self.opponent, NAME_LENGTH)} offers to resign {Level(self.state.resignation or 1).words}. Accept?"
+        )
 
     def choice_name(self, text: str) -> str:
         """Return the text of a choice as a button or a card has it: `No double`; plays stay as they are."""
@@ -213,7 +218,7 @@ def exercises_of(
     for game, analysed in zip(analysis.transcript.games, analysis.games, strict=True):
         chosen = [one for one in analysed.decisions if one.decision.seat in seats and _is_exercise(one, least_loss)]
         for one, position_class in zip(chosen, classes_of(one.decision for one in chosen), strict=True):
-            yield _exercise(analysis, game, one, position_class, source)
+            yield exercise_of(analysis, game, one, position_class, source)
 
 
 def _is_exercise(analysed: AnalysedDecision, least_loss: float) -> bool:
@@ -221,9 +226,10 @@ def _is_exercise(analysed: AnalysedDecision, least_loss: float) -> bool:
     return choices >= _LEAST_CHOICES and analysed.loss > least_loss - 1e-9
 
 
-def _exercise(
-    analysis: MatchAnalysis, game: Game, analysed: AnalysedDecision, position_class: str, source: str
+def exercise_of(
+    analysis: MatchAnalysis, game: Game, analysed: AnalysedDecision, position_class: str = "", source: str = ""
 ) -> Exercise:
+    """Return a decision in a game of a match as an exercise; it has choices."""
     transcript, decision = analysis.transcript, analysed.decision
     player, opponent = (transcript.players[seat].name for seat in (decision.seat, decision.seat.other))
     kind = _kind(decision)
@@ -244,6 +250,35 @@ def _exercise(
         cube=analysed.cube,
         chances=_chances(analysed),
     )
+
+
+def exercise_of_position(
+    state: MatchState, choices: Iterable[ValuedChoice], evaluator: str, chances: Chances | None = None
+) -> Exercise:
+    """Return a position, of no match, as an exercise; `choices` are the best ones and `chances` those before them."""
+    return Exercise(
+        id="",
+        kind=_KINDS[state.phase],
+        state=state,
+        choices=tuple(sorted(choices, key=lambda choice: choice.loss)),
+        made="",
+        position_class="",
+        player="you",
+        opponent="opponent",
+        evaluator=evaluator,
+        game=0,
+        turn=0,
+        chances=chances,
+    )
+
+
+_KINDS: Final = {
+    Phase.ROLL: ExerciseKind.OFFER,
+    Phase.MOVE: ExerciseKind.PLAY,
+    Phase.DOUBLED: ExerciseKind.ANSWER,
+    Phase.RESIGNED: ExerciseKind.ACCEPTANCE,
+    Phase.NAME: ExerciseKind.NAME,
+}
 
 
 def exercise_id(transcript: Transcript, game: Game, decision: Decision) -> str:
