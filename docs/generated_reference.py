@@ -23,6 +23,7 @@ from fibs_protocol.grammar.messages import WORDINGS
 from fibs_protocol.grammar.templates import Wording
 from fibsbot.cli import COMMANDS
 
+_NAME: Final = re.compile(r"[A-Za-z]\w+")
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _MARKUP: Final = re.compile(r"`[^`]*`|^ .*$|[*|]|_\b", re.MULTILINE)
 """What a docstring holds that reStructuredText reads differently: code, examples, signs."""
@@ -124,20 +125,35 @@ def messages() -> str:
     wordings: dict[type, list[Wording[Any]]] = {}
     for wording in WORDINGS:
         wordings.setdefault(wording.cls, []).append(wording)
-    lines: list[str] = []
-    for name in _MESSAGE_MODULES:
-        module = importlib.import_module(f"fibs_protocol.messages.{name}")
+    modules = [importlib.import_module(f"fibs_protocol.messages.{name}") for name in _MESSAGE_MODULES]
+    lines = [_imports("from fibs_protocol import messages", modules, m.Message), ""]
+    for module in modules:
         lines += _kinds(module, m.Message, lambda kind: _wordings(wordings.get(kind, [])))
     return "\n".join(lines)
 
 
 def client_commands() -> str:
     """Return all commands of clients: the word that is sent, fields, example."""
-    lines: list[str] = []
-    for name in _COMMAND_MODULES:
-        module = importlib.import_module(f"fibs_protocol.commands.{name}")
+    modules = [importlib.import_module(f"fibs_protocol.commands.{name}") for name in _COMMAND_MODULES]
+    lines = [_imports("from fibs_protocol import commands", modules, c.Command), ""]
+    for module in modules:
         lines += _kinds(module, c.Command, lambda _: ())
     return "\n".join(lines)
+
+
+def _imports(first: str, modules: Sequence[ModuleType], base: type[attrs.AttrsInstance]) -> str:
+    """Return how the classes below are imported, and the types of their fields that are the protocol's own."""
+    found: dict[str, set[str]] = {}
+    for module in modules:
+        kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, base)]
+        types = {_type_name(it.type) for kind in kinds for it in attrs.fields(kind)}
+        for name in {name for annotation in types for name in _NAME.findall(annotation)}:
+            home = getattr(vars(module).get(name), "__module__", "")
+            if home.startswith("fibs_protocol."):
+                home = "fibs_protocol.commands" if home.startswith("fibs_protocol.commands.") else home
+                found.setdefault(home, set()).add(name)
+    imports = [first, *(f"from {home} import {', '.join(sorted(names))}" for home, names in sorted(found.items()))]
+    return "\n".join(["```python", *imports, "```"])
 
 
 def _kinds(module: ModuleType, base: type[attrs.AttrsInstance], more: Callable[[type], Iterable[str]]) -> Iterator[str]:

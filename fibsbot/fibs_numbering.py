@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from operator import attrgetter, neg
+from operator import neg
 from typing import Final
 
-from fibs_protocol.board import BoardState
+from fibs_protocol.board import BoardState, fibs_moves
 from fibs_protocol.words import UNLIMITED, Colour, FibsMove
 from fibsbot.match import Dice, MatchState, Owner, Phase
 from fibsbot.position import BAR, OFF, Move, Play, Position
@@ -28,8 +28,7 @@ DIRECTIONS: Final = {Colour.X: 1, Colour.O: -1}
 
 def to_fibs(move: Move, direction: int) -> FibsMove:
     """Return one move in the server's numbering for a player who moves in this direction (-1 or 1)."""
-    source, target = (move.source, move.target) if direction < 0 else (BAR - move.source, BAR - move.target)
-    return FibsMove(None if move.source == BAR else source, None if move.target == OFF else target)
+    return fibs_moves([(move.source, move.target)], direction)[0]
 
 
 def from_fibs(move: FibsMove, direction: int) -> Move:
@@ -38,17 +37,8 @@ def from_fibs(move: FibsMove, direction: int) -> Move:
 
 
 def play_to_fibs(play: Play, direction: int) -> tuple[FibsMove, ...]:
-    """Return a whole play as the `move` command wants it: bar first, checkers borne off last and from the highest.
-
-    Any legal order of a play stays legal when it is sorted so (docs/reference/protocol.md, pitfall 22).
-    """
-    entering: list[Move] = []
-    others: list[Move] = []
-    leaving: list[Move] = []
-    for move in play.moves:
-        (entering if move.source == BAR else leaving if move.target == OFF else others).append(move)
-    leaving.sort(key=attrgetter("source"), reverse=True)
-    return tuple([to_fibs(move, direction) for move in entering + others + leaving])
+    """Return a whole play as the `move` command wants it, see `fibs_moves`."""
+    return fibs_moves([(move.source, move.target) for move in play.moves], direction)
 
 
 def play_from_fibs(moves: Iterable[FibsMove], direction: int) -> Play:

@@ -18,7 +18,7 @@ from aiohttp.test_utils import TestClient, TestServer
 import fibs_protocol
 import fibsbot as bg
 from fibs_protocol import commands, messages
-from fibs_protocol.words import Toggle
+from fibs_protocol.words import YOU, Toggle
 from fibsbot.server.server import Server
 from fibsbot.strategies.loader import load
 from fibsbot.strategies.ubgi import UbgiStrategy
@@ -69,6 +69,24 @@ async def test_the_client_lists_who_is_ready() -> None:
             async with asyncio.timeout(SOON):
                 found = await ready_players("127.0.0.1", "marvin", "secret-42", server.port)
     assert found == [("ford", (1500.0, 0))]
+
+
+async def test_the_players_play_a_match() -> None:
+    play = names_of("player.py")["play"]
+    async with Server(seed=4) as server, asyncio.timeout(SOON):
+        for name in ("marvin", "ford", "zaphod"):
+            await server.register(name, "secret-42")
+        ford, zaphod = (
+            fibs_protocol.connect("127.0.0.1", name, "secret-42", port=server.port) for name in ("ford", "zaphod")
+        )
+        waiting = asyncio.create_task(play(ford, length=3))
+        async with fibs_protocol.connect("127.0.0.1", "marvin", "secret-42", port=server.port) as marvin:
+            async for message in marvin:  # until ford can be invited
+                if isinstance(message, messages.WhoInfo) and message.name == "ford" and message.ready:
+                    break
+        ends = await play(zaphod, "ford", 3), await waiting
+    assert {YOU} < {end.winner for end in ends}
+    assert min(end.winner_points for end in ends) >= 3
 
 
 async def test_the_web_service_validates_and_draws() -> None:

@@ -62,9 +62,10 @@ SERVICES: Final = {
     "external": "localhost",
     "table": "http://",
     "practice": "http://",
+    "report": "http://",
 }
 """Commands that run until they are stopped, and what they print once they are at work."""
-PAGES_OF_THEIR_OWN: Final = ("table", "practice")
+PAGES_OF_THEIR_OWN: Final = ("table", "practice", "report")
 """Those that open the browser."""
 FEWER: Final = {"--games": "2", "--matches": "1", "--trials": "36", "--length": "1", "--checkers": "6"}
 """Options that say how much is to be done, and the least that shows the command at work."""
@@ -104,6 +105,8 @@ class Printed:
     @property
     def is_service(self) -> bool:
         """Whether it runs until it is stopped."""
+        if self.words[1] == "report":
+            return "--serve" in self.words
         return self.words[1] in SERVICES and "--list" not in self.words
 
     @property

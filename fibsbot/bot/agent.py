@@ -39,6 +39,8 @@ from fibsbot.bot.events_and_actions import (
     FinishRequested,
     InvitationKey,
     MessageReceived,
+    OrderEvent,
+    OrderGiven,
     PauseRequested,
     QuitRequested,
     SettingsChanged,
@@ -211,6 +213,8 @@ class AgentConnection:
             stuck=sum(context.memory.history_of(name).stuck is not None for name in saved),
             given_up=self.sent_invitations.given_up,
             invitations=self.invitations.waiting,
+            ordered=self._lobby.ordered,
+            blocked=tuple(sorted(context.memory.blocked)),
             counters=context.counters.as_dict(),
         )
 
@@ -267,11 +271,12 @@ class AgentConnection:
                 self._chat.start()
             case Woken():
                 self.context.on_woken()
-            case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged():
+            case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged() | OrderGiven():
                 self._on_operator(event)
 
-    def _on_operator(self, event: FinishRequested | QuitRequested | PauseRequested | SettingsChanged) -> None:
-        context = self.context
+    def _on_operator(self, event: OrderEvent | SettingsChanged) -> str | None:
+        """Carry out an order; return the answer if it has one of its own."""
+        context, answer = self.context, None
         match event:
             case FinishRequested():
                 self._logout.finish()
@@ -280,10 +285,14 @@ class AgentConnection:
             case PauseRequested(paused=paused):
                 context.paused = paused
                 context.record("paused", paused=paused)
+            case OrderGiven(given=given):
+                answer = self._lobby.obey(given)
+                context.record("order_taken", order=given.order.value, name=given.name, answer=answer)
             case SettingsChanged(settings=settings):
                 before = context.settings
                 context.settings = evolve(settings, name=context.settings.name, password=context.settings.password)
                 self.login.on_settings_changed(before)
+        return answer
 
     def _on_message(self, message: Message) -> None:
         context, queue = self.context, self._queue

@@ -11,7 +11,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Hashable
 from itertools import groupby
-from typing import Final, TypeAlias
+from typing import Final
 
 from attrs import define, field
 
@@ -23,8 +23,8 @@ from fibsbot.bot.command_queue import CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
 from fibsbot.bot.decision_flow import DecisionFlow
-from fibsbot.bot.events_and_actions import FinishRequested, PauseRequested, QuitRequested, event_for_order
-from fibsbot.bot.orders import TOLD_ORDERS, Order, parse_order
+from fibsbot.bot.events_and_actions import OrderEvent, event_for_order
+from fibsbot.bot.orders import TOLD_ORDERS, GivenOrder, Order, give_order, parse_order
 from fibsbot.bot.players import Players
 from fibsbot.bot.settings import OPPONENT, ChatSettings
 from fibsbot.policy import describe_policy, is_bot
@@ -181,10 +181,6 @@ MAX_WATCHERS: Final = 20
 """Watchers of a match who are greeted."""
 
 
-OperatorEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested
-"""The events that orders lead to."""
-
-
 @define
 class ChatHistory:
     """What was said in the run."""
@@ -212,8 +208,8 @@ class Chat:
     _decisions: DecisionFlow
     _status: Callable[[], BotStatus]
     """Returns a summary of the bot."""
-    _carry_out: Callable[[OperatorEvent], None]
-    """Carries out an operator's order."""
+    _carry_out: Callable[[OrderEvent], str | None]
+    """Carries out an operator's order, and returns the answer if it has one of its own."""
     _history: ChatHistory
     match: CurrentMatch | None = None
     """The match when `on_match_changed` was last called."""
@@ -228,10 +224,7 @@ class Chat:
 
     @on(m.Says)
     def _on_says(self, message: m.Says) -> None:
-        order = parse_order(_without_padding(message.text, self._context.settings.name), TOLD_ORDERS)
-        if order and message.name in self._settings.operators:
-            self._obey(message.name, order)
-        else:
+        if message.name not in self._settings.operators or not self._take_order(message.name, message.text):
             self._hear(message.name, message.text, direct=True)
 
     @on(m.Kibitzes)
@@ -357,13 +350,29 @@ class Chat:
 
     # -- obeying ------------------------------------------------------------------------------------------------
 
-    def _obey(self, operator: str, order: Order) -> None:
-        context = self._context
+    def _take_order(self, operator: str, text: str) -> bool:
+        """Carry out an operator's order; return whether it was one."""
+        first, *arguments = text.split() or [""]
+        order = parse_order(first, (order for order in TOLD_ORDERS if order.arguments))
+        if order is None:
+            order = parse_order(_without_padding(text, self._context.settings.name), TOLD_ORDERS)
+            arguments = []
+        if order is None:
+            return False
+        try:
+            self._obey(operator, give_order(order, arguments))
+        except ValueError as error:
+            self._say(c.Tell(operator, as_sentence(str(error))))
+        return True
+
+    def _obey(self, operator: str, given: GivenOrder) -> None:
+        context, order = self._context, given.order
         context.record("ordered", by=operator, order=order.value)
         if order is Order.QUIT and context.session.state in LOGGED_IN:
             self._queue.send_now(c.Tell(operator, QUITTING))  # there is no later
-        if wish := event_for_order(order, context.now):
-            self._carry_out(wish)
-        if order is not Order.QUIT:
+        wish = event_for_order(given, context.now)
+        if wish and (answer := self._carry_out(wish)):
+            self._say(c.Tell(operator, answer))
+        elif order is not Order.QUIT:
             status = self._status()
             self._say(c.Tell(operator, as_sentence(status.sentence)))

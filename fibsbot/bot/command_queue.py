@@ -65,7 +65,7 @@ REPLIES: Final[Mapping[type[Command], tuple[type[Message], ...]]] = {
     c.ShowLaws: (m.LawsKnown,),
     c.Join: (m.YouJoined, m.YouJoinedGame, m.YouResumed, m.GameStarts, m.WaitForJoin),
     c.ShowBoard: (m.Board, m.TableBoard),
-    c.Move: (m.Board, m.TableBoard),  # that carries out no decision: without moves, as none is possible
+    c.EmptyMove: (m.Board, m.TableBoard),
     c.Leave: (m.YouLeft,),
     c.Chouette: (m.ChouetteSeat, m.ChouetteNoSeat),
     c.Unwatch: (m.YouStopWatching,),
@@ -92,7 +92,7 @@ REFUSED_ONLY: Final[Mapping[type[Message], type[Command] | tuple[type[Command], 
             *(m.MoveWords, m.TooFewMoves, m.TooManyMoves, m.CantMoveFrom, m.CantMovePoints, m.CantMoveTo),
             *(m.BarFirst, m.CantBearOff, m.CantMoveHome, m.RollFirst),
         ),
-        c.Move,
+        (c.Move, c.EmptyMove),
     ),
 }
 """The commands that a refusal can be one of, where it says so; any other may be one of every command."""

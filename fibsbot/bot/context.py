@@ -147,6 +147,8 @@ class AgentMemory:
     _known: dict[str, PlayerHistory] = field(factory=dict)
     lacking: set[Feature] = field(factory=set)
     """Features of FIBS that the server is known to lack."""
+    blocked: set[str] = field(factory=set)
+    """Players whom an operator's order has blocked."""
 
     def history_of(self, name: str) -> PlayerHistory:
         """Return the history of a player, which may be empty."""
@@ -185,6 +187,13 @@ class AgentMemory:
     def note_refusal(self, name: str, now: float) -> None:
         """Remember that a player refused to play us."""
         self._keep(name).refused = now
+
+    def block(self, name: str, *, blocked: bool) -> str:
+        """Block a player, or undo it; return what an operator is answered."""
+        if blocked is (name in self.blocked):
+            return f"{name} {'is blocked already' if blocked else 'was not blocked by an order'}."
+        (self.blocked.add if blocked else self.blocked.discard)(name)
+        return f"{name} {'is blocked now' if blocked else 'is no longer blocked'}."
 
     def _keep(self, name: str) -> PlayerHistory:
         known = self._known.pop(name, None) or PlayerHistory()

@@ -370,6 +370,10 @@ class BotStatus:
     """Players with whom no match is started any more, because each one had to be left at once."""
     invitations: int
     """Invitations that wait for our answer."""
+    ordered: tuple[str, ...]
+    """Players whom an operator wants to be invited, and who were not yet."""
+    blocked: tuple[str, ...]
+    """Players whom orders have blocked."""
     counters: dict[str, int]
 
     @property

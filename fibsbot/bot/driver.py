@@ -37,6 +37,7 @@ class RateLimit:
 UNLIMITED_RECORDS: Final = frozenset(
     {
         *("decision", "chouette_decision", "no_answer", "no_step", "paused", "suppressed"),
+        *("order_taken", "player_blocked"),
         *("logged_in", "already_logged_in", "connection_lost", "disconnecting", "reconnecting"),
     }
 )

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from fibs_protocol.commands import Command
 from fibs_protocol.messages import Message
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Phase
 from fibsbot.rules.backgammon import Board
@@ -182,6 +182,13 @@ class PauseRequested(Event):
 
 
 @frozen
+class OrderGiven(Event):
+    """An operator's order that concerns another player: `invite`, `block`, `unblock` or `say`."""
+
+    given: GivenOrder
+
+
+@frozen
 class SettingsChanged(Event):
     """The operator has changed settings; name and password stay as they are."""
 
@@ -197,11 +204,17 @@ class ConnectionLost(Event):
     """Whether the server closed it properly, and so knows that we are disconnected."""
 
 
-def event_for_order(order: Order, at: float) -> FinishRequested | QuitRequested | PauseRequested | None:
+OrderEvent: TypeAlias = FinishRequested | QuitRequested | PauseRequested | OrderGiven
+"""The events that orders lead to."""
+
+
+def event_for_order(given: GivenOrder, at: float) -> OrderEvent | None:
     """Return the agent's event for an order given at this time; None for an order that only asks for the status."""
-    match order:
+    match given.order:
         case Order.PAUSE | Order.RESUME:
-            return PauseRequested(at, paused=order is Order.PAUSE)
+            return PauseRequested(at, paused=given.order is Order.PAUSE)
+        case Order.INVITE | Order.BLOCK | Order.UNBLOCK | Order.SAY:
+            return OrderGiven(at, given)
         case Order.FINISH:
             return FinishRequested(at)
         case Order.QUIT:

@@ -18,6 +18,7 @@ from attrs import define, evolve, field, frozen
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar import write
+from fibs_protocol.words import Setting
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Feature, Timer, on
 from fibsbot.bot.events_and_actions import Ask, InvitationKey
@@ -56,6 +57,8 @@ class InvitationPurpose(enum.Enum):
     """To resume a saved match."""
     WANTED = "wanted"
     """The settings name the player."""
+    ORDERED = "ordered"
+    """An operator wants it."""
     SEEK = "seek"
     """To find an opponent when there is nothing else to do."""
 
@@ -74,6 +77,8 @@ class SentInvitation:
     """The player's last tell since the invitation."""
     open: bool = True
     """Whether we wait for an answer."""
+    game: str | None = None
+    """A game other than backgammon."""
 
 
 @frozen
@@ -101,27 +106,36 @@ class SentInvitations:
 
     # -- making them --------------------------------------------------------------------------------------------
 
-    def invite(self, name: str, length: int | None, purpose: InvitationPurpose) -> None:
-        """Invite somebody to a match of this length, None for a saved one."""
+    def invite(
+        self,
+        name: str,
+        length: int | None,
+        purpose: InvitationPurpose,
+        *,
+        game: str | None = None,
+        laws: str | None = None,
+    ) -> None:
+        """Invite somebody to a match of this length, None for a saved one; `game`, or else `laws`, if not the usual."""
         self.close()
         retry = self._context.settings.timings.retry
         count = self.attempts(name)
         if len(self._attempts) >= MAX_TRIED:
             del self._attempts[next(iter(self._attempts))]
         self._attempts[name] = InvitationAttempts(min(count + 1, MAX_DOUBLINGS), self._context.now + retry * 2**count)
-        self._last = SentInvitation(name, length, purpose, self._context.now + retry)
+        self._last = SentInvitation(name, length, purpose, self._context.now + retry, game=game)
         self._context.set_timer(Timer.ANSWER, retry)
         self._context.record("inviting", name=name, length=length, why=purpose.value)
         points = None if length is None else length_to_fibs(length)
-        play = self._context.settings.play
-        if points is None or purpose is not InvitationPurpose.WANTED:
+        if points is None or (game is None and laws is None):
             self._queue.send(c.Invite(name, points))
-        elif play.invite_game is not None:
-            self._queue.send(c.InviteToGame(name, points, play.invite_game))
-        elif play.invite_laws is not None:
-            self._queue.send(c.InviteByLaws(name, points, play.invite_laws))
-        else:
-            self._queue.send(c.Invite(name, points))
+        elif game is not None:
+            self._queue.send(c.InviteToGame(name, points, game))
+        elif laws is not None:
+            self._queue.send(c.InviteByLaws(name, points, laws))
+
+    def know_games(self) -> None:
+        """Say to the server that we know other games, although the settings name none."""
+        self._queue.send(c.SetCommand(Setting.GAMES, "on"))
 
     def attempts(self, name: str) -> int:
         """Return how often this player was invited in vain."""
@@ -196,6 +210,12 @@ class SentInvitations:
     def agreed_length(self, name: str) -> int | None:
         """Return the length to which we have invited this player; None for a saved match, or if we have not."""
         return self._last.length if self._last and self._last.name == name else None
+
+    def agreed_game(self, name: str) -> str | None:
+        """Return the game to which we have invited this player; None for backgammon."""
+        if self._last and self._last.name == name:
+            return self._last.game
+        return self._context.settings.play.invite_game
 
     def match_started(self, opponent: str) -> None:
         """Forget our invitation because a match has started."""

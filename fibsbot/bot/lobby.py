@@ -11,22 +11,40 @@ from collections import deque
 from collections.abc import Container
 from typing import Final
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
-from fibs_protocol.session import State
+from fibs_protocol.session import LOGGED_IN, State
 from fibs_protocol.words import Departure
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Timer, on
 from fibsbot.bot.invitations import STARTS_FAIL_TEXT, InvitationPurpose, ReceivedInvitations, SentInvitations
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
+from fibsbot.bot.settings import AgentSettings
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.policy import CHOUETTE, Direction, RefusalReason, reasons_to_refuse
 
 HOUR: Final = 3_600.0
 """Seconds."""
+
+
+ORDER_AGE: Final = HOUR
+"""Seconds for which an ordered invitation waits until both are free."""
+MAX_ORDERED: Final = 20
+"""Ordered invitations that wait."""
+
+
+@frozen
+class OrderedInvitation:
+    """An invitation that an operator has ordered."""
+
+    length: int
+    game: str | None
+    until: float
+    """When it is too late for it."""
 
 
 @define
@@ -36,6 +54,8 @@ class SearchHistory:
     recent: deque[tuple[float, str]] = field(factory=deque)
     """Times and names of those invited within the last hour."""
     last: str | None = None
+    ordered: dict[str, OrderedInvitation] = field(factory=dict)
+    """Invitations that an operator has ordered and that did not go out yet, by player."""
 
 
 @define
@@ -52,7 +72,26 @@ class OpponentSearch:
     def wants_to_invite(self) -> bool:
         """Whether we would like to invite somebody."""
         settings = self._context.settings
+        return bool(self._history.ordered) or self._invites_unasked(settings)
+
+    def _invites_unasked(self, settings: AgentSettings) -> bool:
+        """Whether the settings want somebody to be invited."""
         return not self._context.paused and (settings.play.invite is not None or settings.seek.after is not None)
+
+    def order(self, name: str, length: int, game: str | None) -> str:
+        """Invite a player as soon as both are free, because an operator wants it; return what the operator is told."""
+        if len(self._history.ordered) >= MAX_ORDERED and name not in self._history.ordered:
+            return f"{MAX_ORDERED} invitations wait already."
+        self._history.ordered[name] = OrderedInvitation(length, game, self._context.now + ORDER_AGE)
+        self._sent_invitations.reset_attempts(name)
+        points = f"a {length}-point match" if length else "an unlimited match"
+        of_game = f" of {game}" if game else ""
+        return f"{name} is invited to {points}{of_game} as soon as we are both free, within an hour."
+
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The players whom an operator wants to be invited."""
+        return tuple(self._history.ordered)
 
     def reset_idle(self) -> None:
         """Restart the time without a match."""
@@ -68,10 +107,28 @@ class OpponentSearch:
 
         Only if that match is stuck, the player named in the settings is invited to a new one.
         """
-        if not self.wants_to_invite:
+        if self._invite_ordered(saved):
+            return
+        if not self._invites_unasked(self._context.settings):
             self.reset_idle()
         elif not self._invite_wanted(saved):
             self._search_opponent(saved)
+
+    def _invite_ordered(self, saved: Container[str]) -> bool:
+        """Invite the next player whom an operator wants to be invited; return whether there was one."""
+        ordered, now = self._history.ordered, self._context.now
+        for name in [name for name, wanted in ordered.items() if now >= wanted.until]:
+            del ordered[name]
+            self._context.record("order_expired", name=name)
+        for name, wanted in ordered.items():
+            resumes = name in saved and self._context.memory.history_of(name).stuck is None
+            if not resumes and self._players.is_free(name) and self._sent_invitations.may_invite(name):
+                del ordered[name]
+                if wanted.game is not None and not self._context.settings.knows_games:
+                    self._sent_invitations.know_games()
+                self._sent_invitations.invite(name, wanted.length, InvitationPurpose.ORDERED, game=wanted.game)
+                return True
+        return False
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
         name, length = self._context.settings.play.invite, self._context.settings.play.invite_length
@@ -84,7 +141,10 @@ class OpponentSearch:
             return False
         if not self._sent_invitations.may_invite(name):
             return False
-        self._sent_invitations.invite(name, length, InvitationPurpose.WANTED)
+        play = self._context.settings.play
+        self._sent_invitations.invite(
+            name, length, InvitationPurpose.WANTED, game=play.invite_game, laws=play.invite_laws
+        )
         return True
 
     def _suits(self, name: str, length: int) -> bool:
@@ -171,7 +231,33 @@ class Lobby:
 
     def agreed_game(self, name: str, *, ours: bool) -> str | None:
         """Return the game that we have agreed to play; None for backgammon. `ours` as above."""
-        return self._context.settings.play.invite_game if ours else self._invitations.agreed_game(name)
+        return (self._sent_invitations if ours else self._invitations).agreed_game(name)
+
+    @property
+    def ordered(self) -> tuple[str, ...]:
+        """The players whom an operator wants to be invited."""
+        return self._search.ordered
+
+    def obey(self, given: GivenOrder) -> str:
+        """Carry out an order about another player; return what the operator is answered."""
+        context, name = self._context, given.name
+        if name == context.settings.name:
+            return "That is me."
+        if given.order is Order.SAY:
+            if context.session.state not in LOGGED_IN:
+                return "I'm not logged in."
+            sent = self._queue.send_chat(c.Tell(name, given.text))
+            return f"{name} is told so." if sent else "Too many lines wait."
+        if given.order is Order.INVITE:
+            if context.finishing:
+                return "I'm about to log out."
+            return self._search.order(name, given.length, given.game)
+        blocked = given.order is Order.BLOCK
+        answer = context.memory.block(name, blocked=blocked)
+        context.record("player_blocked", name=name, blocked=blocked)
+        if blocked:
+            self._invitations.remove(name)
+        return answer
 
     def note_laws(self, words: str) -> None:
         """Note the laws of the last invitation."""

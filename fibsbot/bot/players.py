@@ -134,6 +134,7 @@ class Players:
             saved_games=saved_games,
             since_last=known.since_last(context.now),
             matches_today=known.matches_today(context.now),
+            on_block_list=name in context.memory.blocked,
             paused=context.paused,
             finishing=context.finishing,
         )

@@ -238,7 +238,7 @@ class Recovery:
             and self._timeouts.expired_count(awaited) == EMPTY_MOVE_AFTER
             and self._cannot_move()
         ):
-            self._queue.send(c.Move(()))
+            self._queue.send(c.EmptyMove())
         else:
             self.probe()
 

@@ -109,7 +109,8 @@ class ChatSettings:
     window: float = seconds(300.0, "Time within which a player gets only one answer to the same question.", minimum=0)
     operators: tuple[str, ...] = setting(
         (),
-        "Players whose tells are orders: `status`, `pause`, `resume`, `finish`, `quit`.",
+        "Players whose tells are orders: `status`, `pause`, `resume`, `invite`, `block`, `unblock`, `say`, `finish`,"
+        " `quit`.",
         example=("zaphod",),
         **PLAYER,
     )

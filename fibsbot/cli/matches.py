@@ -40,6 +40,7 @@ from fibsbot.workers.pool import WorkerPool
 if TYPE_CHECKING:
     from fibsbot.records.store import Store
 
+NOTHING_CHOSEN: Final = "expected FILE, or a match of the store with --match, or the store with --store or --config"
 DEFAULT_LAST: Final = 20
 """Number of matches of a store that are selected by default."""
 
@@ -75,9 +76,7 @@ class MatchSelection:
         if not files and number is None and store is None and config is None:
             if not required:
                 return cls((), None, None, player, last)
-            raise UserError(
-                "expected FILE, or a match of the store with --match, or the store with --store or --config"
-            )
+            raise UserError(NOTHING_CHOSEN)
         if len(files) == 1:
             _check_readable(files[0])
         location = None if files else store or configured_store(config)

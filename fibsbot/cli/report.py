@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import itertools
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
-from attrs import evolve
+from attrs import evolve, field, frozen
 
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.cli import UserError
 from fibsbot.cli.matches import (
+    NOTHING_CHOSEN,
     AnalysisRun,
     MatchSelection,
     checked_matches,
     evaluator_option,
     journal_option,
-    match_options,
+    optional_match_options,
     plies_option,
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
 from fibsbot.cli.output import STDIO, check_free, check_writable, write_bytes
 from fibsbot.files import os_errors_as, replacing
-from fibsbot.report.page import IndexEntry, index_page, match_title, report_page
+from fibsbot.report.page import IndexEntry, index_page, match_title, report_page, report_policy
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
@@ -34,7 +36,7 @@ INDEX: Final = "index.html"
 
 
 @click.command()
-@match_options
+@optional_match_options
 @click.option(
     "-o",
     "--output",
@@ -52,6 +54,9 @@ INDEX: Final = "index.html"
 @worker_options
 @journal_option
 @click.option("--force", is_flag=True, help="Replace existing files.")
+@click.option("--serve", is_flag=True, help="Write nothing, but show the page, and a board to try plays, in a browser.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="Port to serve.  [default: 8375 if it is free]")
+@click.option("--no-browser", is_flag=True, help="With --serve, only print the address.")
 def report(  # noqa: PLR0913 - one argument per option
     selection: MatchSelection,
     *,
@@ -63,6 +68,9 @@ def report(  # noqa: PLR0913 - one argument per option
     workers: WorkerOptions,
     journal: Path | None,
     force: bool,
+    serve: bool,
+    port: int,
+    no_browser: bool,
 ) -> None:
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
@@ -70,19 +78,66 @@ def report(  # noqa: PLR0913 - one argument per option
     the standard input, a folder means all files below it. The page needs no network and no other file. The engine
     evaluates every decision of both players.
     The exit status is 1 if a match or a file had to be left out.
+
+    With `--serve` the page is shown until Ctrl-C, at an address that works on this machine only, with a board beside it
+    on which you try plays of your own and get the engine's verdict, in positions of the matches or in one that you
+    paste as an ID. That needs no FILE.
     """
+    name = engine_name("evaluator", evaluator, plies, rollout)
+    if serve:
+        serving = ServedReport(selection, name, workers, journal, luck=luck)
+        sys.exit(serving.run(port, browse=not no_browser))
+    if selection.is_empty:
+        raise UserError(NOTHING_CHOSEN)
     to_stdout = str(target) == STDIO
     single = to_stdout or target.suffix.lower() in {".html", ".htm"}
     if not to_stdout:
         _check_free(target, single=single, force=force)
-    name = engine_name("evaluator", evaluator, plies, rollout)
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         written = (_write_page if single else _write_folder)(target, selection, work)
     click.echo(written, err=to_stdout)
     sys.exit(work.exit_status(selection))
 
 
-def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
+@frozen
+class ServedReport:
+    """A report that is shown in a browser, with a board."""
+
+    selection: MatchSelection
+    evaluator: str
+    workers: WorkerOptions
+    journal: Path | None
+    luck: bool = field(kw_only=True)
+
+    def run(self, port: int, *, browse: bool) -> int:
+        """Analyse, and serve the page until a signal; return the exit status."""
+        from fibsbot.cli.page_session import serve_page  # noqa: PLC0415 - aiohttp, which a file does without
+        from fibsbot.report.links import find_exercise  # noqa: PLC0415 - as above
+        from fibsbot.table.hosts import Document  # noqa: PLC0415
+        from fibsbot.table.study_host import REPORT, StudyHost  # noqa: PLC0415
+
+        analyses: list[MatchAnalysis] = []
+        status = 0
+        if not self.selection.is_empty:
+            with AnalysisRun.open(self.evaluator, self.workers, self.journal, luck=self.luck) as work:
+                analyses = _analyses_of_page(self.selection, work)
+            status = work.exit_status(self.selection)
+        document = None
+        if analyses:
+            page = report_page(analyses, title=_title_of(analyses), board="./?entry=")
+            document = Document(page, f"{report_policy()}; frame-ancestors 'none'")
+        serve_page(
+            lambda: StudyHost(self.evaluator, document, partial(find_exercise, analyses)),
+            port,
+            "",
+            browse=browse,
+            path=REPORT if document else "",
+        )
+        return status
+
+
+def _analyses_of_page(selection: MatchSelection, work: AnalysisRun) -> list[MatchAnalysis]:
+    """Return the analyses for a single page. Raises UserError if there are none, or too many."""
     found = list(itertools.islice(checked_matches(selection, work.evaluator), MAX_MATCHES + 1))
     if len(found) > MAX_MATCHES:
         raise UserError(
@@ -91,7 +146,16 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
     analyses = [analysis for _, analysis in work.analyses_of_all(found)]
     if not analyses:
         raise selection.none_found()
-    page = report_page(analyses, title=_title([analysis.transcript for analysis in analyses])).encode()
+    return analyses
+
+
+def _title_of(analyses: list[MatchAnalysis]) -> str:
+    return _title([analysis.transcript for analysis in analyses])
+
+
+def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
+    analyses = _analyses_of_page(selection, work)
+    page = report_page(analyses, title=_title_of(analyses)).encode()
     if str(target) == STDIO:
         write_bytes(page)
     else:

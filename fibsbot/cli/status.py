@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.orders import Order, give_order, parse_order
 from fibsbot.cli import UserError
 from fibsbot.cli.options import load_config_file
 from fibsbot.config import Config
@@ -56,9 +56,9 @@ def _socket(config: Path | None, control: Path | None) -> Path:
     return found
 
 
-def _ask(path: Path, order: Order, account: str | None) -> dict[str, Any]:
+def _ask(path: Path, order: Order, account: str | None, arguments: Sequence[str] = ()) -> dict[str, Any]:
     try:
-        return send_order(path, order, account)
+        return send_order(path, order, account, arguments)
     except InvalidOrderError as error:
         raise UserError(str(error)) from None
     except ControlError as error:
@@ -94,23 +94,44 @@ def status(account: str | None, config: Path | None, control: Path | None, *, as
 
 @click.command()
 @click.argument("word", metavar="ORDER", type=click.Choice([word.value for word in Order if word is not Order.STATUS]))
-@click.argument("account", required=False)
+@click.argument("arguments", nargs=-1, metavar="[ARGUMENTS]...")
+@click.option("--account", metavar="NAME", help="Account that gets the order; by default all, or the only one.")
 @_socket_options
-def order(word: str, account: str | None, config: Path | None, control: Path | None) -> None:
+def order(
+    word: str, arguments: tuple[str, ...], account: str | None, config: Path | None, control: Path | None
+) -> None:
     """Control running bots.
 
     \b
-    pause   start no new match until `resume`
-    resume  start matches again after `pause`
-    connect try to connect now, without waiting for the end of the pause
-    finish  finish the match, then log out
-    quit    log out at once; the server saves the match
+    pause [ACCOUNT]            start no new match until `resume`
+    resume [ACCOUNT]           start matches again after `pause`
+    connect [ACCOUNT]          try to connect now, without waiting for the end of the pause
+    invite NAME LENGTH [GAME]  invite a player, once, as soon as both are free within an hour
+    block NAME                 play a player no more, also after a restart; a match that is on is finished
+    unblock NAME               undo `block`
+    say NAME TEXT              tell a player something
+    finish [ACCOUNT]           finish the match, then log out
+    quit [ACCOUNT]             log out at once; the server saves the match
 
-    Without the name of an account the order is for all accounts. The exit status is 1 if no bot runs there.
+    Without the name of an account the order is for all accounts, but for `invite` and `say`, which take one. The exit
+    status is 1 if no bot runs there.
     """  # noqa: D301 - click's mark for lines that stay as they are
     given = parse_order(word) or Order.STATUS
-    names = _ask(_socket(config, control), given, account)["accounts"]
-    click.echo(f"{given.value}: {', '.join(names)}")
+    if not given.arguments and arguments:
+        if account is not None or len(arguments) > 1:
+            raise click.UsageError(
+                f"expected one account, got {', '.join((*arguments, *([account] if account else ())))}"
+            )
+        (account,), arguments = arguments, ()
+    try:
+        give_order(given, arguments)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    answer = _ask(_socket(config, control), given, account, arguments)
+    for name, said in answer.get("answers", {}).items():
+        click.echo(f"{name}: {said}")
+    if "answers" not in answer:
+        click.echo(f"{given.value}: {', '.join(answer['accounts'])}")
 
 
 def status_report(found: Mapping[str, Any], *, narrow: bool) -> Group:
@@ -122,10 +143,20 @@ def status_report(found: Mapping[str, Any], *, narrow: bool) -> Group:
         for entry in found["accounts"]
         if entry["last_error"]
     ]
+    plans = [
+        Text(f"{entry['account']}: {what}")
+        for entry in found["accounts"]
+        for what in (
+            *([f"next attempt at {entry['next_attempt']}"] if entry.get("next_attempt") else []),
+            *([f"invites {', '.join(entry['ordered'])} by order"] if entry.get("ordered") else []),
+            *([f"blocked by order: {', '.join(entry['blocked'])}"] if entry.get("blocked") else []),
+        )
+    ]
     head = f"fibsbot {found['version']}, process {found['process']}, up {short_duration(found['uptime'])}"
     last = [Text("last errors"), *errors, Text("")] if errors else []
+    plans += [Text("")] if plans else []
     gap = [Text("")] if narrow else []
-    return Group(Text(head), *gap, accounts, *gap, *last, Text(_store(found["store"])))
+    return Group(Text(head), *gap, accounts, *gap, *plans, *last, Text(_store(found["store"])))
 
 
 def _name(account: Mapping[str, Any]) -> Text:

@@ -8,10 +8,12 @@ from typing import Any, Final, Literal, Self
 
 from attrs import field, frozen
 
+from fibs_protocol.board import BoardState
+from fibs_protocol.playing import DecisionKind, OpenDecision
 from fibsbot.games import load_ruleset
 from fibsbot.games.sides_text import format_sides
 from fibsbot.games.state_json import state_from_json, state_to_json
-from fibsbot.match import MatchState
+from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_play, parse_state
 from fibsbot.position import Play, Position
 from fibsbot.rules import game as rules
@@ -23,6 +25,12 @@ from fibsbot.rules.permissions import match_winner, refusal_to_double, refusal_t
 from fibsbot.rules.state import GameState, Seat, Stage
 
 _FIRST, _SECOND = Seat
+_PHASES_OF_DECISIONS: Final = {
+    DecisionKind.ROLL: Phase.ROLL,
+    DecisionKind.MOVE: Phase.MOVE,
+    DecisionKind.DOUBLE: Phase.DOUBLED,
+    DecisionKind.RESIGNATION: Phase.RESIGNED,
+}
 SHORT_NAMES: Final = ("first", "second")
 """The names of the players of a board that nobody has named."""
 
@@ -97,6 +105,25 @@ class Board:
         Player 0 has to decide. Raises NotationError, which says what was expected.
         """
         return cls.of(parse_state(text))
+
+    @classmethod
+    def from_fibs(cls, decision: OpenDecision | BoardState) -> Self:
+        """Return the board of a decision on a server of FIBS' protocol, or of a `board:` line; player 0 is ours.
+
+        Of a line that shows neither dice nor a double it is the player's roll. Raises RuleError for a line after the
+        end of a game.
+        """
+        from fibsbot.fibs_numbering import match_state  # noqa: PLC0415 - a program may have no connection
+
+        board = decision if isinstance(decision, BoardState) else decision.board
+        if isinstance(decision, BoardState):
+            shown = Phase.MOVE if board.dice != (0, 0) else Phase.ROLL
+            phase, points = Phase.DOUBLED if board.double_pending else shown, 0
+        else:
+            phase, points = _PHASES_OF_DECISIONS[decision.kind], decision.points
+        if board.turn is None:
+            raise RuleError("expected a board of a game that is on, got one after its end")
+        return cls.of(match_state(board, phase=phase, resignation=min(points // board.cube, 3)))
 
     @classmethod
     def from_json(cls, text: str) -> Self:

@@ -335,6 +335,8 @@ class MatchRequest:
     """Seconds since the end of the last match with the other player; None if none is known."""
     matches_today: int = 0
     """New matches with the other player that ended within the last 24 hours."""
+    on_block_list: bool = False
+    """Whether an order or a list has blocked the other player."""
     paused: bool = False
     """Whether the operator wants no new matches for now."""
     finishing: bool = False

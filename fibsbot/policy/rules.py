@@ -155,7 +155,9 @@ def _about(rules: Collection[NamePattern], direction: Direction) -> tuple[NamePa
 
 def _blocked(policy: Policy, request: MatchRequest) -> str | None:
     blocking = _about(policy.block, request.direction)
-    return "My operator doesn't want me to play you, sorry." if _fits(blocking, request.name) else None
+    if not request.on_block_list and not _fits(blocking, request.name):
+        return None
+    return "My operator doesn't want me to play you, sorry."
 
 
 def _not_allowed(policy: Policy, request: MatchRequest) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import enum
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from attrs import evolve, frozen
@@ -213,7 +213,7 @@ def exercises_of(
     for game, analysed in zip(analysis.transcript.games, analysis.games, strict=True):
         chosen = [one for one in analysed.decisions if one.decision.seat in seats and _is_exercise(one, least_loss)]
         for one, position_class in zip(chosen, classes_of(one.decision for one in chosen), strict=True):
-            yield _exercise(analysis, game, one, position_class, source)
+            yield exercise_of(analysis, game, one, position_class, source)
 
 
 def _is_exercise(analysed: AnalysedDecision, least_loss: float) -> bool:
@@ -221,9 +221,10 @@ def _is_exercise(analysed: AnalysedDecision, least_loss: float) -> bool:
     return choices >= _LEAST_CHOICES and analysed.loss > least_loss - 1e-9
 
 
-def _exercise(
-    analysis: MatchAnalysis, game: Game, analysed: AnalysedDecision, position_class: str, source: str
+def exercise_of(
+    analysis: MatchAnalysis, game: Game, analysed: AnalysedDecision, position_class: str = "", source: str = ""
 ) -> Exercise:
+    """Return a decision in a game of a match as an exercise; it has choices."""
     transcript, decision = analysis.transcript, analysed.decision
     player, opponent = (transcript.players[seat].name for seat in (decision.seat, decision.seat.other))
     kind = _kind(decision)
@@ -244,6 +245,35 @@ def _exercise(
         cube=analysed.cube,
         chances=_chances(analysed),
     )
+
+
+def exercise_of_position(
+    state: MatchState, choices: Iterable[ValuedChoice], evaluator: str, chances: Chances | None = None
+) -> Exercise:
+    """Return a position, of no match, as an exercise; `choices` are the best ones and `chances` those before them."""
+    return Exercise(
+        id="",
+        kind=_KINDS[state.phase],
+        state=state,
+        choices=tuple(sorted(choices, key=lambda choice: choice.loss)),
+        made="",
+        position_class="",
+        player="you",
+        opponent="opponent",
+        evaluator=evaluator,
+        game=0,
+        turn=0,
+        chances=chances,
+    )
+
+
+_KINDS: Final = {
+    Phase.ROLL: ExerciseKind.OFFER,
+    Phase.MOVE: ExerciseKind.PLAY,
+    Phase.DOUBLED: ExerciseKind.ANSWER,
+    Phase.RESIGNED: ExerciseKind.ACCEPTANCE,
+    Phase.NAME: ExerciseKind.NAME,
+}
 
 
 def exercise_id(transcript: Transcript, game: Game, decision: Decision) -> str:

@@ -108,7 +108,8 @@ _COMMAND_CACHE: Final = 256
 _LONGEST_TYPED_COMMAND: Final = 80
 """Characters of a typed command, at most."""
 _TYPED_COMMANDS: Final = (
-    *(c.Move, c.Off, c.Roll, c.Double, c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter, c.Resign),
+    *(c.Move, c.EmptyMove, c.Off, c.Roll, c.Double, c.Accept, c.Reject),
+    *(c.Redouble, c.Beaver, c.Raccoon, c.Otter, c.Resign),
     *(c.Join, c.Leave, c.Watch, c.Unwatch, c.ShowBoard, c.Look, c.Login),
 )
 """The commands that are recognised in a raw capture."""

@@ -3,6 +3,7 @@
 The modules:
 
     page.py        a page of matches, and an index of pages
+    links.py       the decision at a link of a page
     timeline.py    the entries of a match, with grades and kinds
     page_data.py   what the script of a page shows of an entry
     score_sheet.py the score sheet

@@ -21,7 +21,7 @@ class Html(str):
 Child: TypeAlias = "Html | str | int | None"
 """A child of an element: HTML is used as it is, text and numbers are escaped, None is left out."""
 
-VOID: Final = frozenset({"br", "hr", "link", "meta"})
+VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 """Elements without an end tag."""
 
 

@@ -133,6 +133,10 @@ KEYS: Final = {
     "g G": "next and previous game",
     "e": "all decisions, errors only, or those of one player",
     "b": "show the best play, or the play that was made",
+    "q": "practise: errors with the answer hidden",
+    "space": "while you practise: show the answer, and then the next error",
+    "f": "see the board from the other side, or again from this one",
+    "m": "number the points from the side to move, or always from the same side",
     "?": "this list",
 }
 BUTTONS: Final = {
@@ -146,6 +150,11 @@ BUTTONS: Final = {
     "help": ("?", "Keys (?)"),
 }
 """Label and title of each button, by its action."""
+SWITCHES: Final = {
+    "practise": ("Practise", "Errors with the answer hidden, until you ask for it (q)"),
+    "flip": ("Flip", "See the board from the other side (f)"),
+}
+"""The same of the buttons above the score sheet."""
 _SCRIPTLESS: Final = (
     "The boards are drawn by the script of this page, but JavaScript is disabled. Everything else is on the page: the "
     "score sheet, the statistics, and the worst errors with their XGIDs, which any backgammon program can show."
@@ -153,9 +162,10 @@ _SCRIPTLESS: Final = (
 _NO_MATCH: Final = tag("p", "No match.", class_="note")
 
 
-def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
+def report_page(analyses: Sequence[MatchAnalysis], *, title: str, board: str = "") -> str:
     """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
 
+    `board` is the address of a board on which plays are tried, which gets the link of the decision added.
     Raises TranscriptError for an illegal transcript.
     """
     timelines = [match_timeline(analysis, number) for number, analysis in enumerate(analyses, start=1)]
@@ -172,7 +182,7 @@ def report_page(analyses: Sequence[MatchAnalysis], *, title: str) -> str:
             *(_match_section(timeline, 1 if alone else 2) for timeline in timelines),
             _NO_MATCH if not timelines else None,
         ),
-        _viewer(),
+        _viewer(board),
         _help(),
     ]
     return document(title, body, script=True)
@@ -326,8 +336,8 @@ def _notes(analysis: MatchAnalysis, *, luck: bool) -> Iterator[Child]:
             f"{GOOD_LUCK} and {BAD_LUCK} mark rolls with luck of {LUCK_THRESHOLD:g} or more."
         )
     yield (
-        "The board is always seen, and its points are numbered, from the same side. Plays are written as "
-        "their player counts the points."
+        "The board is seen, and its points are numbered, from the same side, until you flip it or choose the numbers "
+        "of the side to move. Plays are written as their player counts the points."
     )
     yield "Turns of both players are counted together within each game, as in links and on the command line."
     yield (
@@ -339,8 +349,8 @@ def _notes(analysis: MatchAnalysis, *, luck: bool) -> Iterator[Child]:
 # -- elements for the script ------------------------------------------------------------------------------------------
 
 
-def _viewer() -> Html:
-    """Return the template of the viewer: board, buttons and details, still empty."""
+def _viewer(board: str) -> Html:
+    """Return the template of the viewer: board, buttons and details, still empty, and a link to a board for trying."""
     buttons = (
         tag("button", text, type="button", title=called, aria_label=called, data_do=does, aria_pressed=_pressed(does))
         for does, (text, called) in BUTTONS.items()
@@ -349,10 +359,22 @@ def _viewer() -> Html:
     box = tag(
         "div",
         tag("div", class_="board", role="img"),
+        tag("a", "Try a play", class_="try", href=board, data_board=board) if board else None,
+        tag("button", type="button", class_="answer", data_do="answer", hidden=True),
         tag("div", *buttons, class_="buttons", role="toolbar", aria_label="Moves"),
         class_="board-box",
     )
-    shown = tag("label", "Show ", tag("select", class_="filter"), class_="only")
+    numbers = "Number the points from the side to move (m)"
+    shown = tag(
+        "div",
+        tag("label", "Show ", tag("select", class_="filter")),
+        *(
+            tag("button", text, type="button", title=called, data_do=does, aria_pressed="false")
+            for does, (text, called) in SWITCHES.items()
+        ),
+        tag("label", tag("input", type="checkbox", class_="mover"), " mover's numbers", title=numbers),
+        class_="only",
+    )
     plays = _options_table("plays", tag("caption", "Plays"), ("Play", *COLUMNS))
     cube = _options_table("cube", tag("caption"), ("Cube", *COLUMNS))
     resigning = _options_table("resigning", tag("caption"), ("Resignation", *COLUMNS))

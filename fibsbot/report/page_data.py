@@ -17,6 +17,7 @@ from fibsbot.match import CubeAction, MatchState, Owner
 from fibsbot.position import Play
 from fibsbot.report.score_sheet import CLASSES, REBUILT, format_signed, format_time, plain_player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
+from fibsbot.rules.sides import START
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Chances, CubeValues
 from fibsbot.text import predicate
@@ -32,7 +33,7 @@ class BoardPieces:
 
     def __init__(self, seat: Seat, names: tuple[str, str]) -> None:
         """Draw boards with the player `seat` below; `names` are those of seat A and seat B."""
-        self._below = seat
+        self.below = seat
         self._names = names
         self._numbers: dict[str, int] = {}
 
@@ -44,7 +45,7 @@ class BoardPieces:
     def add(self, state: MatchState, seat: Seat, play: Play | None = None) -> str:
         """Draw a decision of a player, and a play if given; return the numbers of its pieces."""
         view = ViewOptions(
-            theme=Theme.PAGE, dark=seat is self._below, opponents_side=seat is not self._below, fixed_numbers=True
+            theme=Theme.PAGE, dark=seat is self.below, opponents_side=seat is not self.below, fixed_numbers=True
         )
         names = (self._names[seat], self._names[seat.other])
         picture = _DESCRIPTION.sub("", board_svg(state, view=view, play=play, names=names)).replace("\n", "")
@@ -83,14 +84,22 @@ def match_data(match: MatchTimeline) -> dict[str, Any]:
     names = plain_player_name(transcript, Seat.A), plain_player_name(transcript, Seat.B)
     boards = BoardPieces(Seat.A if transcript.user is None else transcript.user, names)
     entries = [_entry_data(transcript, entry, boards) for entry in match.entries]
-    return {"entries": entries, "pieces": boards.pieces, "names": names, "user": transcript.user}
+    course = transcript.rules.course
+    return {
+        "entries": entries,
+        "pieces": boards.pieces,
+        "names": names,
+        "user": transcript.user,
+        "facing": [0, *map(course.facing, range(1, START + 1))],
+    }
 
 
 def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPieces) -> dict[str, Any]:
     """Return the data of an entry; empty values are left out.
 
     key, data (a headline), verdict, grade, facts, notes, plays and cube (tables), ids, board, best (the board with the
-    best play).
+    best play), other (whether the points are numbered by the other player in its plays); of an error also question and
+    plain (the board), for practice.
     """
     analysed, state = entry.analysed, entry.state
     data = {
@@ -107,6 +116,9 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "ids": entry.ids,
         "board": boards.add(state, entry.viewer, entry.made or None) if state else "",
         "best": boards.add(state, entry.viewer, entry.best_play) if state and entry.best_play else "",
+        "other": True if state and entry.viewer is not boards.below else None,
+        "question": _question(transcript, entry),
+        "plain": boards.add(state, entry.viewer) if state and entry.grade else "",
     }
     return {name: value for name, value in data.items() if value not in ("", [], {}, None)}
 
@@ -117,6 +129,24 @@ def _headline(transcript: Transcript, entry: TimelineEntry) -> str:
         return f"Gap: {words}"
     dice, name = f"{entry.numbers}: " if entry.numbers else "", plain_player_name(transcript, entry.seat)
     return f"{name} {dice}{predicate(name, words)}"
+
+
+_QUESTIONS: Final = {
+    TimelineKind.NO_DOUBLE: "double, or roll?",
+    TimelineKind.DOUBLE: "double, or roll?",
+    TimelineKind.ANSWER: "take, or pass?",
+    TimelineKind.RESIGNATION: "resign, or play on?",
+    TimelineKind.SETTLEMENT: "accept, or reject?",
+    TimelineKind.NAME: "what is to be named?",
+}
+
+
+def _question(transcript: Transcript, entry: TimelineEntry) -> str:
+    """Return what the player had to decide; empty unless it was an error."""
+    if not entry.grade or entry.seat is None:
+        return ""
+    asked = _QUESTIONS.get(entry.kind, f"{entry.numbers} to play")
+    return f"{plain_player_name(transcript, entry.seat)}: {asked}"
 
 
 def _verdict(entry: TimelineEntry) -> str:

@@ -202,18 +202,19 @@ def roll(world: World, user: User, command: c.Roll) -> None:  # noqa: ARG001 - a
     game_flow.continue_game(world, match)
 
 
-@HANDLERS.on(c.Move)
-def move(world: World, user: User, command: c.Move) -> None:
+@HANDLERS.on(c.Move, c.EmptyMove)
+def move(world: World, user: User, command: c.Move | c.EmptyMove) -> None:
     """Make a play, in a turn of several parts that of a part."""
     match, seat = require_match(user)
     check_turn(match, seat, m.NotYourMove())
     if match.state.stage is not Stage.MOVE:
         raise CommandError(m.RollFirst())
     lines, colour = match.lines, match.colours[seat]
+    moves = command.moves if isinstance(command, c.Move) else ()
     try:
-        game_flow.make_play(world, match, lines.play(command.moves, colour))
+        game_flow.make_play(world, match, lines.play(moves, colour))
     except PlayError as error:
-        raise CommandError(lines.refusal(match.state, command.moves, colour, error)) from None
+        raise CommandError(lines.refusal(match.state, moves, colour, error)) from None
     game_flow.continue_game(world, match)
 
 

@@ -7,6 +7,7 @@ The modules:
     account.py         one account
     account_sharing.py accounts shared with other processes
     alarms.py          what operators are notified of
+    blocked_players.py players whom orders have blocked, over a restart
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client

@@ -22,11 +22,13 @@ from fibsbot.bot.events_and_actions import (
     End,
     Event,
     FinishRequested,
+    OrderGiven,
     PauseRequested,
     QuitRequested,
     Record,
     SettingsChanged,
 )
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.runner import Observer, RegistrationError, Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.backoff import Backoff
@@ -60,6 +62,8 @@ OnCrash: TypeAlias = Callable[[str, str], None]
 """Called with the account and the error of a run that has crashed."""
 OnEnd: TypeAlias = Callable[[str, End, str], None]
 """Called with the account, how it has ended, and why."""
+OnBlocked: TypeAlias = Callable[[str, frozenset[str]], None]
+"""Called with the account and all players whom orders have blocked, after a change."""
 OnMessage: TypeAlias = Callable[[str, Message, Agent], None]
 """Called with the account, each message of the server, and the agent, which has handled it already."""
 
@@ -82,6 +86,7 @@ class Hooks:
     on_record: OnRecord = lambda *_: None
     on_crash: OnCrash = lambda *_: None
     on_end: OnEnd = lambda *_: None
+    on_blocked: OnBlocked = lambda *_: None
     make_runner: MakeRunner = make_runner
     clock: Callable[[], float] = time.monotonic
     """Returns the time in seconds, on the clock of the agents' events."""
@@ -124,6 +129,8 @@ class BotAccount(Observer):
         self._recorder = self._make_recorder()
         self._steps = 0
         self._stepped = self._started
+        self._answer = ""
+        """The answer to the last order about another player."""
 
     def _make_recorder(self) -> MatchRecorder | None:
         """Return a recorder of matches, or None if no callback needs one."""
@@ -149,6 +156,7 @@ class BotAccount(Observer):
         self.elsewhere = None
         self.end, self.reason, self._error = None, "", None
         self._finishing = self._leaving = False
+        memory.blocked |= self._memory.blocked
         self._memory = memory
         self._expect(self.settings.agent.timings.connect)
 
@@ -257,6 +265,18 @@ class BotAccount(Observer):
             if self._runner is not None:
                 self._runner.dispatch(event)
 
+    def give(self, given: GivenOrder) -> str:
+        """Carry out an order about another player; return the answer."""
+        self._answer = ""
+        self.dispatch(OrderGiven(self._clock(), given))
+        if not self._answer and given.order in {Order.BLOCK, Order.UNBLOCK}:  # between two runs
+            self._answer = self._memory.block(given.name, blocked=given.order is Order.BLOCK)
+            self._keep_blocked()
+        return self._answer or "Not now: there is no connection."
+
+    def _keep_blocked(self) -> None:
+        self._hooks.on_blocked(self.name, frozenset(self._memory.blocked))
+
     def connect_now(self) -> None:
         """End the pause before the next attempt to connect, or before the next run."""
         self._wake.set()
@@ -296,14 +316,21 @@ class BotAccount(Observer):
                 self._pause_until = self._clock() + pause
                 self._expect(pause + self.settings.agent.timings.connect)
                 self.first_attempt.set()
+        if record.name == "order_taken":
+            self._answer = str(record.fields["answer"])
+        elif record.name == "player_blocked":
+            self._keep_blocked()
+        self._store(record)
+        if self._recorder:
+            self._recorder.on_record(record)
+        self._hooks.on_record(self.name, record)
+
+    def _store(self, record: Record) -> None:
         if self._hooks.store_record:
             values = record.fields
             if record.name == "server_feature":
                 values = {**values, "server": self.settings.server.address}
             self._hooks.store_record(self.name, record.name, values, utc_now())
-        if self._recorder:
-            self._recorder.on_record(record)
-        self._hooks.on_record(self.name, record)
 
     def on_strategy_answer(self, answer: TimedAnswer, seconds: float, agent: Agent) -> None:  # noqa: ARG002
         """Report how long a decision took."""
@@ -335,6 +362,11 @@ class BotAccount(Observer):
         """How many records the session log has lost since it could be written last."""
         return self._runner.lost_log_records if self._runner else 0
 
+    def _next_attempt(self, now: float) -> dt.datetime | None:
+        if self.end is not None or self._pause_until is None or now >= self._pause_until:
+            return None
+        return utc_now() + dt.timedelta(seconds=self._pause_until - now)
+
     def status(self) -> AccountStatus:
         """Return the status."""
         now = self._clock()
@@ -358,6 +390,7 @@ class BotAccount(Observer):
             crashes=self.crashes,
             last_error=self._error[1] if self._error else None,
             last_error_at=self._error[0] if self._error else None,
+            next_attempt=self._next_attempt(now),
             healthy=self.is_responsive() and (self.end in (None, End.FINISHED) or self.elsewhere is not None),
         )
 
@@ -384,6 +417,8 @@ class AccountStatus:
     last_error: str | None
     last_error_at: dt.datetime | None
     healthy: bool
+    next_attempt: dt.datetime | None = None
+    """When it connects or runs again, while it waits for that."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON values."""
@@ -393,8 +428,10 @@ class AccountStatus:
             **{name: agent.get(name) for name in ("opponent", "length", "score")},
             **{name: agent.get(name, False) for name in ("paused", "finishing")},
             **{name: agent.get(name, 0) for name in ("saved", "stuck", "invitations")},
+            **{name: list(agent.get(name, ())) for name in ("ordered", "blocked")},
             **asdict(self, filter=lambda attribute, _: attribute.name not in {"agent", "counters"}),
             "last_error_at": at.isoformat(timespec="seconds") if at else None,
+            "next_attempt": self.next_attempt.isoformat(timespec="seconds") if self.next_attempt else None,
             "counters": self.counters.as_dict(),
         }
 

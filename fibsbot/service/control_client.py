@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,13 +27,17 @@ class InvalidOrderError(ControlError):
     """The process does not know what was asked of it, such as the name of an account."""
 
 
-def send_order(path: Path, order: Order, account: str | None = None, *, timeout: float = 10.0) -> ControlAnswer:
+def send_order(
+    path: Path, order: Order, account: str | None = None, arguments: Sequence[str] = (), *, timeout: float = 10.0
+) -> ControlAnswer:
     """Send an order to the process that listens at this path, and return the answer.
 
     Raises ControlError if no process listens, if no answer comes within `timeout` seconds, and with the text of a
     refusal; InvalidOrderError where the order is the reason for it.
     """
-    request = {"order": order.value} | ({"account": account} if account else {})
+    request: dict[str, Any] = {"order": order.value} | ({"account": account} if account else {})
+    if arguments:
+        request["arguments"] = list(arguments)
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
             sock.settimeout(timeout)

@@ -1,6 +1,7 @@
 """The control socket: reads orders as lines of JSON, and answers each with a line of JSON.
 
     {"order": "pause", "account": "marvin"}         {"ok": true, "accounts": ["marvin"]}
+    {"order": "invite", "account": "marvin", "arguments": ["ford", "5"]}
     {"order": "status"}                             {"ok": true, "status": {...}}
     {"order": "dance"}                              {"ok": false, "error": "expected ..."}
 
@@ -22,7 +23,7 @@ from typing import Any, Final, TypeAlias
 
 import structlog
 
-from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.orders import GivenOrder, Order, give_order, parse_order
 from fibsbot.files import is_lasting
 from fibsbot.redaction import redact, redact_record
 from fibsbot.service.control_client import ControlAnswer, ControlError, UnusableSocketError
@@ -35,9 +36,9 @@ CLIENT_TIMEOUT: Final = 60.0
 """Seconds that a client has for its next order, and for receiving an answer."""
 UMASK: Final = 0o177
 """With it, only the owner can open the socket."""
-_KEYS: Final = {"order", "account"}
+_KEYS: Final = {"order", "account", "arguments"}
 
-OrderHandler: TypeAlias = Callable[[Order, str | None], Mapping[str, Any]]
+OrderHandler: TypeAlias = Callable[[GivenOrder, str | None], Mapping[str, Any]]
 """Carries out an order for an account, or for all; raises ValueError with one line for the client."""
 _log = structlog.get_logger(__name__)
 
@@ -129,8 +130,8 @@ class ControlServer:
     def answer(self, line: bytes) -> ControlAnswer:
         """Carry out the order in a line; return the answer, also if the line is invalid."""
         try:
-            order, account = parse_request(line)
-            return {"ok": True, **redact_record(self._obey(order, account))}
+            given, account = parse_request(line)
+            return {"ok": True, **redact_record(self._obey(given, account))}
         except ValueError as error:
             return {**_refusal(str(error)), "invalid": True}
         except Exception as error:  # noqa: BLE001 - an error must not end the connection
@@ -138,7 +139,7 @@ class ControlServer:
             return _refusal("the order could not be carried out; the log says why")
 
 
-def parse_request(line: bytes) -> tuple[Order, str | None]:
+def parse_request(line: bytes) -> tuple[GivenOrder, str | None]:
     """Parse a line. Raises ValueError, whose text says what was expected."""
     try:
         request = json.loads(line)
@@ -146,13 +147,15 @@ def parse_request(line: bytes) -> tuple[Order, str | None]:
         raise ValueError("expected a line of JSON") from None
     if not isinstance(request, dict) or not request.keys() <= _KEYS:
         raise ValueError('expected an object such as {"order": "status"}, perhaps with an "account"')
-    word, account = request.get("order"), request.get("account")
+    word, account, arguments = request.get("order"), request.get("account"), request.get("arguments", [])
     order = parse_order(word) if isinstance(word, str) else None
     if order is None:
         raise ValueError(f"expected one of the orders {', '.join(known_order.value for known_order in Order)}")
     if account is not None and not isinstance(account, str):
         raise ValueError('expected the name of an "account"')
-    return order, account
+    if not isinstance(arguments, list) or not all(isinstance(word, str) for word in arguments):
+        raise ValueError('expected "arguments" as a list of texts')
+    return give_order(order, arguments), account
 
 
 def _refusal(text: str) -> ControlAnswer:

@@ -17,7 +17,7 @@ from attrs import evolve
 
 from fibsbot.bot.context import AgentMemory, features_named
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
@@ -28,6 +28,7 @@ from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
+from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.settings import ServiceSettings
@@ -159,8 +160,15 @@ class Service:
         self.notices: Notifier | None = None
         self._notify = tuple(notify)
         self._alarms = Alarms(self._notify, self._send_notice)
+        self._blocked = BlockedPlayers(settings.state / "blocked.json" if settings.state else None)
+        for name in servers:
+            memories.setdefault(name, AgentMemory()).blocked |= self._blocked.of(name)
         hooks = evolve(
-            hooks, on_record=self._alarms.on_record, on_crash=self._alarms.on_crash, on_end=self._alarms.on_end
+            hooks,
+            on_record=self._alarms.on_record,
+            on_crash=self._alarms.on_crash,
+            on_end=self._alarms.on_end,
+            on_blocked=self._blocked.keep,
         )
         self.supervisor = Supervisor(
             *(runs, settings, load),
@@ -192,7 +200,10 @@ class Service:
     def _make_dashboard(self, live: LivePage) -> Dashboard:
         from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
 
-        return Dashboard(live, self.status, self._statuses, self.obey, self._settings.store)
+        def obey(order: Order, account: str | None) -> Mapping[str, Any]:
+            return self.obey(GivenOrder(order), account)
+
+        return Dashboard(live, self.status, self._statuses, obey, self._settings.store)
 
     # -- notices ------------------------------------------------------------------------------------------------
 
@@ -242,6 +253,7 @@ class Service:
                 await asyncio.to_thread(self.store.close)
             if self.notices is not None:
                 await asyncio.to_thread(self.notices.close)
+            await asyncio.to_thread(self._blocked.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
@@ -384,10 +396,13 @@ class Service:
 
     # -- orders and questions -----------------------------------------------------------------------------------
 
-    def obey(self, order: Order, account: str | None) -> Mapping[str, Any]:
+    def obey(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Carry out an order from the control socket. Raises ValueError for an unknown account."""
-        names = self.supervisor.order(order, account)
-        if order is not Order.STATUS:
+        if given.order.arguments:
+            answers = self.supervisor.give(given, account)
+            return {"accounts": list(answers), "answers": answers}
+        names = self.supervisor.order(given.order, account)
+        if given.order is not Order.STATUS:
             return {"accounts": names}
         dashboard = self._dashboard.address(self._url) if self._dashboard and self._url else None
         return {"status": self.status(account), "dashboard": dashboard}

@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import SettingsChanged, event_for_order
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.notify.settings import Hook
 from fibsbot.service.account import AccountStatus, BotAccount, Hooks
@@ -143,14 +143,12 @@ class Supervisor:
 
         Raises UnknownAccountError.
         """
-        if name is not None and name not in self.accounts:
-            raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
-        chosen = [self.accounts[name]] if name else list(self.accounts.values())
+        chosen = self._chosen(name)
         if order is Order.CONNECT:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
             for account in chosen:
                 account.connect_now()
-        event = event_for_order(order, time.monotonic())
+        event = event_for_order(GivenOrder(order), time.monotonic())
         if event is not None:
             _log.info("ordered", order=order.value, accounts=[account.name for account in chosen])
             if self._sharing is not None and order in {Order.FINISH, Order.QUIT}:
@@ -158,6 +156,23 @@ class Supervisor:
             for account in chosen:
                 account.dispatch(event)
         return tuple(account.name for account in chosen)
+
+    def give(self, given: GivenOrder, name: str | None = None) -> dict[str, str]:
+        """Give an order about another player to one account; return the answer, by account.
+
+        Players are blocked by all accounts if none is named. Raises UnknownAccountError, also if one must be named.
+        """
+        chosen = self._chosen(name)
+        if len(chosen) > 1 and given.order not in {Order.BLOCK, Order.UNBLOCK}:
+            raise UnknownAccountError(f"expected the name of an account ({', '.join(self.accounts)}), got none")
+        _log.info("ordered", order=given.order.value, about=given.name, accounts=[account.name for account in chosen])
+        return {account.name: account.give(given) for account in chosen}
+
+    def _chosen(self, name: str | None) -> list[BotAccount]:
+        """Return an account, or all."""
+        if name is not None and name not in self.accounts:
+            raise UnknownAccountError(f"expected one of {', '.join(self.accounts)}, got {name!r}")
+        return [self.accounts[name]] if name else list(self.accounts.values())
 
     async def reload(self) -> ReloadResult:
         """Read the settings again; return what takes effect now, and what needs a restart."""

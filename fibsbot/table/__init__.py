@@ -9,6 +9,7 @@ set_up.py           positions to play from
 match_report.py     the report of a match, while it is made
 practice_model.py   an exercise on the board
 practice_host.py    a person who practises: exercises, answers, verdicts
+study_host.py       positions of a report, or pasted ones, in which a person tries plays
 page_server.py      the pages in browsers: states and their changes as events, and inputs
 page_state.py       what a page shows
 assets/             the page: table.js has the connection, board.js the board, panel.js what is beside it,

@@ -206,8 +206,12 @@ class PracticeHost(TableHost):
             "choices": choices,
             "chances": exercise.chances,
             "evaluator": exercise.evaluator,
-            "next": when(after.schedule.due, self._deck.clock()) if after.schedule else "",
+            "next": self._comes_again(after),
         }
+
+    def _comes_again(self, item: PracticeItem) -> str:
+        """Return in words when an exercise comes again; empty if that is not to be said."""
+        return when(item.schedule.due, self._deck.clock()) if item.schedule else ""
 
     # -- what is asked ------------------------------------------------------------------------------------------
 
@@ -302,13 +306,17 @@ class PracticeHost(TableHost):
         asked = self._asked
         if asked is not None and (asked.thinking or (asked.after is None and not skip)):
             return False
-        item = self._deck.next(self._wanted)
+        item = self._next_item()
         self._asked = self._model = None
         if item is not None:
             self._asked = _Asked(item, asyncio.get_running_loop().time())
             self._model = PracticeModel(item.exercise, self._answer_on_board)
         self.tell()
         return True
+
+    def _next_item(self) -> PracticeItem | None:
+        """Return what is to be asked now."""
+        return self._deck.next(self._wanted)
 
     # -- matches that are analysed ------------------------------------------------------------------------------
 
@@ -389,6 +397,8 @@ def _verdict(exercise: Exercise, choices: Sequence[ValuedChoice], choice: Valued
 
 def _about(exercise: Exercise) -> str:
     """Return where an exercise is from, in a line."""
+    if not exercise.game:
+        return ""
     parts = [f"against {exercise.opponent}", f"game {exercise.game}, turn {exercise.turn}"]
     if exercise.date:
         parts.append(f"{exercise.date.astimezone(dt.UTC):%Y-%m-%d}")

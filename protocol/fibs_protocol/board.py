@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from fibs_protocol.errors import BoardError, LocalProtocolError
 from fibs_protocol.lazy_attrs import frozen
-from fibs_protocol.words import Colour, Dice
+from fibs_protocol.words import Colour, Dice, FibsMove
 
 CHECKERS: Final = 15
 """Number of checkers of each side on the points, on the bar and borne off."""
 TOKENS: Final = 53
 CELLS: Final = 26
 """Number of cells in `points`."""
+_BAR: Final = 25
+"""The bar in the player's own numbering."""
 LAST_TOKENS: Final = 21
 """Number of tokens after the cells."""
 CUBE_FACTORS: Final = (1, 3, 5)
@@ -114,6 +117,29 @@ def _ending(tokens: str) -> tuple[dict[str, Any], _Counts | None]:
     return fields, None if flaw else counts
 
 
+def fibs_moves(steps: Iterable[tuple[int, int]], direction: int) -> tuple[FibsMove, ...]:
+    """Return a play as the `move` command wants it: bar first, checkers borne off last and from the highest.
+
+    Any legal order of a play stays legal when it is sorted so (docs/reference/protocol.md, pitfall 22).
+
+    Args:
+        steps: Steps of single checkers, as the points left and reached in the player's own numbering, in which the
+            player moves from 24 to 1; 25 is the bar, 0 off the board.
+        direction: -1 or 1, as the field of `BoardState`.
+    """
+    entering: list[tuple[int, int]] = []
+    others: list[tuple[int, int]] = []
+    leaving: list[tuple[int, int]] = []
+    for step in steps:
+        (entering if step[0] == _BAR else leaving if step[1] == 0 else others).append(step)
+    leaving.sort(reverse=True)
+    ordered = entering + others + leaving
+    if direction > 0:
+        ordered = [(_BAR - source, _BAR - target) for source, target in ordered]
+    bar, off = (_BAR, 0) if direction < 0 else (0, _BAR)
+    return tuple([FibsMove(None if a == bar else a, None if b == off else b) for a, b in ordered])
+
+
 @frozen
 class BoardState:
     """A `board:` line. The fields have the order of its tokens and the names of the specification."""
@@ -158,6 +184,12 @@ class BoardState:
     """1 after the Crawford game was played ("did Crawford")."""
     redoubles: int
     """Instant redoubles allowed in unlimited matches."""
+
+    @property
+    def own_cells(self) -> tuple[int, ...]:
+        """The cells as the player numbers them, who moves from 24 to 1: own checkers positive, 25 is the own bar."""
+        cells = self.points if self.direction < 0 else self.points[::-1]
+        return cells if self.colour > 0 else tuple(-count for count in cells)
 
     @property
     def double_pending(self) -> bool:

@@ -199,13 +199,13 @@ _CLIENT: Final[tuple[tuple[Iterable[State], tuple[type[Command], ...], State | N
     (IN_MATCH, (c.ShowBoard, c.Pip, c.Leave, c.Panic), None),
     ((State.BETWEEN_GAMES,), (c.Join,), None),
     ((State.MY_ROLL,), (c.Roll, c.Double, c.Resign), None),
-    ((State.MY_MOVE,), (c.Move, c.Off, c.Rethrow, c.Resign), None),
+    ((State.MY_MOVE,), (c.Move, c.EmptyMove, c.Off, c.Rethrow, c.Resign), None),
     ((State.MY_NAMING,), (c.Name, c.Resign), None),
     ((State.THEIR_TURN,), (c.Resign,), None),
     ((State.THEY_DOUBLED,), (c.Accept, c.Reject, c.Redouble, c.Beaver, c.Raccoon, c.Otter), None),
     ((State.THEY_RESIGNED,), (c.Accept, c.Reject), None),
     # Who has to decide at a chouette is for the server to say.
-    ((State.SEATED,), (c.ShowBoard, c.Pip, c.Join, c.Leave, c.Roll, c.Move, c.Off), None),
+    ((State.SEATED,), (c.ShowBoard, c.Pip, c.Join, c.Leave, c.Roll, c.Move, c.EmptyMove, c.Off), None),
     ((State.SEATED,), (c.Double, c.Accept, c.Reject, c.Resign), None),
     # A player who offers to resign may play on before the answer.
     ((State.MY_ROLL, State.MY_MOVE, State.THEIR_TURN), (c.Accept, c.Reject), None),

@@ -111,4 +111,4 @@ def test_an_order_is_one_word_in_any_case(order: Order) -> None:
 def test_the_documentation_has_every_question_and_every_order() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "chat.md").read_text()
     assert [] == [topic for topic in Topic if f"\n| `{topic.value}` | " not in page]
-    assert [] == [order for order in TOLD_ORDERS if f"\n| `{order.value}` | {order.help} |" not in page]
+    assert [] == [order for order in TOLD_ORDERS if f"\n| `{order.usage}` | {order.help} |" not in page]

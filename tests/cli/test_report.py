@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from pathlib import Path
 from typing import Final
 
+import aiohttp
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 
 from fibsbot.arena.soak import QUICK_TIMINGS, Entrant, play_pair
 from fibsbot.cli import EXIT_USAGE, main
+from fibsbot.formats.transcript_json import write_json
 from fibsbot.records.store import StoreWriter
 from fibsbot.server.server import Server
 from fibsbot.strategies import loader
 from fibsbot.strategies.loader import load
 from tests.arena.duel_strategies import install
 from tests.bot.live_bots import CHEAP
+from tests.forked import printing
+from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import Teller
 from tests.records.store.test_live_store import StoringObserver
 from tests.report.parsed_page import Page
@@ -193,3 +198,26 @@ def test_from_the_standard_input_to_the_standard_output(tmp_path: Path, monkeypa
     assert (0, []) == (result.exit_code, list(tmp_path.iterdir()))
     assert [] == Page.read(result.stdout).faults
     assert f"-: 1 match, {len(result.stdout_bytes) // 1000} kB\n" == result.stderr
+
+
+async def test_a_served_report_has_a_board_and_writes_nothing(tmp_path: Path) -> None:
+    match = tmp_path / "match.json"
+    match.write_text(write_json(simulate(1, 1)), encoding="utf-8")
+    words = ("report", match, "--serve", "--no-browser", "--evaluator", "heuristic", "--no-luck", "--jobs", 1)
+    with printing("fibsbot", *words) as (process, printed):
+        address = printed.readline().strip()
+        assert address.endswith("/report")
+        async with aiohttp.ClientSession() as session:
+            page = await (await session.get(address)).text()
+            assert 'href="./?entry="' in page
+            board = address.removesuffix("report")
+            assert 200 == (await session.get(board)).status
+            response = await session.post(f"{board}open", json={"entry": "m1g1t1"})
+            assert {"done": True} == await response.json()
+        process.send_signal(signal.SIGTERM)
+        assert 0 == await process.wait()
+    assert ["match.json"] == names_in(tmp_path)
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]

@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.cli import main
 from fibsbot.cli.status import order as order_command
 from fibsbot.service.control_server import ControlServer
@@ -54,13 +54,16 @@ class House:
         """Report a healthy status."""
         self.status = STATUS
         self.orders: list[tuple[Order, str | None]] = []
+        self.given: list[GivenOrder] = []
         self.dashboard: str | None = None
 
-    def __call__(self, order: Order, account: str | None) -> Mapping[str, Any]:
+    def __call__(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Record the order."""
+        order = given.order
         if account not in (None, "marvin"):
             raise UnknownAccountError(f"expected one of marvin, got {account!r}")
         self.orders.append((order, account))
+        self.given.append(given)
         return (
             {"status": self.status, "dashboard": self.dashboard} if order is Order.STATUS else {"accounts": ["marvin"]}
         )
@@ -179,8 +182,51 @@ async def test_the_socket_is_found_by_option_by_variable_and_by_the_settings(hou
     assert 3 == len(house.orders)
 
 
+async def test_orders_about_other_players_get_there_with_their_arguments(house: House) -> None:
+    for words in (("invite", "ford", "5", "plakoto"), ("block", "ford"), ("say", "ford", "good", "luck")):
+        assert 0 == (await fibsbot("order", *words, "--account", "marvin")).exit_code
+    assert [
+        GivenOrder(Order.INVITE, "ford", 5, "plakoto"),
+        GivenOrder(Order.BLOCK, "ford"),
+        GivenOrder(Order.SAY, "ford", text="good luck"),
+    ] == house.given
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("invite", "ford"), "expected invite NAME LENGTH [GAME], got no length"),
+        (("invite", "ford", "0"), "expected points from 1 to 99, or unlimited, got '0'"),
+        (("invite", "ford", "5", "chess"), "expected the name of a game, such as plakoto, got 'chess'"),
+        (("block", "*"), "expected block NAME with the name of a player, got '*'"),
+        (("say", "ford"), "expected a text of printable ASCII characters in one line"),
+        (("say", "ford", "one\nquit"), "expected a text of printable ASCII characters in one line"),
+        (("pause", "marvin", "ford"), "expected one account, got marvin, ford"),
+    ],
+)
+async def test_an_order_that_makes_no_sense_is_one_line(house: House, words: tuple[str, ...], error: str) -> None:
+    result = await fibsbot("order", *words)
+    assert (2, f"Error: {error}") == (result.exit_code, result.stderr.splitlines()[-1])
+    assert [] == house.orders
+
+
+@pytest.mark.usefixtures("house")
+async def test_what_is_planned_is_shown(house: House) -> None:
+    plans = {"next_attempt": "2026-01-02T03:04:05+00:00", "ordered": ["ford"], "blocked": ["arthur", "zaphod"]}
+    house.status = {**STATUS, "accounts": [{**ACCOUNT, **plans}]}
+    lines = (await fibsbot("status")).stdout.splitlines()
+    assert [
+        "marvin: next attempt at 2026-01-02T03:04:05+00:00",
+        "marvin: invites ford by order",
+        "marvin: blocked by order: arthur, zaphod",
+    ] == [line for line in lines if line.startswith("marvin: ") and "error" not in line][:3]
+
+
 def test_the_help_lists_every_order_with_its_meaning() -> None:
     text = order_command.get_help(click.Context(order_command, max_content_width=80))
     for it in Order:
         if it is not Order.STATUS:
-            assert f"{it.value:7} {it.help}" in text
+            usage = it.usage if it.arguments else f"{it.value} [ACCOUNT]"
+            assert f"{usage:26} {it.help}\n".split() == next(
+                line.split() for line in text.splitlines() if line.lstrip().startswith(f"{it.value} ")
+            )

@@ -50,6 +50,14 @@ def test_every_message_is_listed_with_every_wording() -> None:
     assert "\n`Invite(name: str, length: int | None)`\n: `invite X 5`" in GENERATORS["client_commands"]()
 
 
+def test_the_imports_of_messages_and_commands_are_those_of_the_package() -> None:
+    for name, example in (("messages", "BoardState"), ("client_commands", "FibsMove")):
+        (imports,) = re.findall(r"^```python\n(.*?)^```", GENERATORS[name](), re.DOTALL | re.MULTILINE)
+        names: dict[str, object] = {}
+        exec(imports, names)  # noqa: S102 - as a reader does
+        assert example in names
+
+
 def test_every_name_of_the_library_is_documented() -> None:
     text = GENERATORS["library"]() + GENERATORS["protocol_library"]()
     names = [f"fibsbot.{name}" for name in fibsbot.__all__ if not name.startswith("_")]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from attrs import define, field
 
-VOID: Final = frozenset({"br", "hr", "link", "meta"})
+VOID: Final = frozenset({"br", "hr", "input", "link", "meta"})
 
 
 @define(slots=False)

@@ -118,7 +118,7 @@ async def test_board_verdict_and_buttons_fit_the_screen(opened: Open, written: W
     async with opened(f"{written()}", viewport={"width": 1366, "height": 768}) as page:
         await page.keyboard.press("n")
         assert 0 == await page.evaluate("scrollY")
-        for part in (".headline", ".verdict", ".board svg", ".buttons"):
+        for part in (".headline", ".verdict", ".board svg", ".buttons", ".plays tbody tr"):
             box = await page.locator(part).first.bounding_box()
             assert box
             assert box["height"] > 0
@@ -139,6 +139,77 @@ async def test_the_filter_shows_only_errors_of_a_player(opened: Open, written: W
         assert 0 < len(mine) < len(entries)
         await page.locator("h1").click()
         assert mine[1] == await press(page, *["ArrowRight"] * (1 if mine[0] == await current(page) else 2))
+
+
+async def numbers(page: Page) -> list[str]:
+    """Return the numbers of the points as they are read from left to right, the upper ones first."""
+    found: list[str] = await page.locator(".board .fb-on-frame text").evaluate_all(
+        "all => all.map((one) => [one.getBoundingClientRect(), one.textContent])"
+        ".sort(([a], [b]) => Math.round(a.y - b.y) || a.x - b.x).map(([, text]) => text)"
+    )
+    return found
+
+
+async def test_a_board_is_flipped_and_numbered_by_choice(opened: Open, written: Write) -> None:
+    upper, lower = [str(point) for point in range(13, 25)], [str(point) for point in range(12, 0, -1)]
+    async with opened(written()) as page:
+        await press(page, "g", "n")
+        assert [*upper, *lower] == await numbers(page)
+        await press(page, "f")
+        assert [*lower, *upper] == await numbers(page)
+        await page.reload()
+        assert [*lower, *upper] == await numbers(page), "the browser remembers it"
+        await page.get_by_role("button", name="Flip").click()
+        assert [*upper, *lower] == await numbers(page)
+        await page.locator(".mover").check()
+        seen = set()
+        for _ in range(3):
+            entry = (await current(page)).removeprefix("m1")
+            entries = await page.evaluate("JSON.parse(document.querySelector('#m1-data').textContent).entries")
+            is_other = next(bool(one.get("other")) for one in entries if one["key"] == entry)
+            seen.add(is_other)
+            assert ([*lower, *upper] if is_other else [*upper, *lower]) == await numbers(page)
+            await press(page, "j")
+        assert {True, False} == seen
+        await press(page, "m")
+        assert [*upper, *lower] == await numbers(page)
+
+
+async def test_errors_are_practised_with_the_answer_hidden(opened: Open, written: Write) -> None:
+    async with opened(written()) as page:
+        entries = await page.evaluate("JSON.parse(document.querySelector('#m1-data').textContent).entries")
+        mine = [entry for entry in entries if entry.get("grade") and entry["seat"] == 1]
+        await page.keyboard.press("q")
+        for place, entry in enumerate(mine):
+            assert f"m1{entry['key']}" == await current(page)
+            await expect(page.locator(".headline")).to_have_text(entry["question"])
+            await expect(page.locator(".verdict")).to_have_text("")
+            await expect(page.locator(".details")).to_be_hidden()
+            await expect(page.locator(".sheet").first).to_be_hidden()
+            assert 0 == await page.locator(".board .fb-arrow").count()
+            await page.get_by_role("button", name="Show the answer").click()
+            await expect(page.locator(".headline")).to_have_text(entry["headline"])
+            await expect(page.locator(".details")).to_be_visible()
+            last = place == len(mine) - 1
+            await expect(page.locator(".answer")).to_have_text("That was the last error" if last else "Next error")
+            await page.locator("h1").click()
+            await page.keyboard.press("Space")
+        await page.keyboard.press("q")
+        await expect(page.locator(".sheet").first).to_be_visible()
+        await expect(page.locator(".answer")).to_be_hidden()
+
+
+async def test_columns_have_heads_on_a_telephone(opened: Open, written: Write) -> None:
+    async with opened(written(), **PHONE) as page:
+        await page.keyboard.press("n")
+        heads = page.locator(".plays thead th")
+        assert [True] * 10 == [await head.is_visible() for head in await heads.all()]
+        cells = page.locator(".plays tbody tr").first.locator("th, td")
+        for head, cell in zip(await heads.all(), await cells.all(), strict=True):
+            above, below = await head.bounding_box(), await cell.bounding_box()
+            assert above
+            assert below
+            assert abs(above["x"] - below["x"]) < 1
 
 
 async def test_the_match_can_be_downloaded(opened: Open, written: Write) -> None:

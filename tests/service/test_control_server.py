@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.service import control_server as control_module
 from fibsbot.service.control_client import ControlError, send_order
 from fibsbot.service.control_server import MAX_CLIENTS, MAX_ORDER_BYTES, ControlServer, parse_request
@@ -34,9 +34,9 @@ class Boss:
         """Have heard nothing."""
         self.heard: list[tuple[Order, str | None]] = []
 
-    def __call__(self, order: Order, account: str | None) -> Mapping[str, Any]:
+    def __call__(self, given: GivenOrder, account: str | None) -> Mapping[str, Any]:
         """Take an order."""
-        self.heard.append((order, account))
+        self.heard.append((given.order, account))
         if account == "zaphod":
             raise ValueError("expected one of marvin,\nford")
         if account == "trouble":
@@ -80,7 +80,8 @@ async def hang_up(clients: list[Client]) -> None:
 async def test_orders_are_carried_out_and_answered(boss: Boss, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     for order in Order:
-        answer = await asyncio.to_thread(send_order, path, order, "marvin")
+        arguments = {"NAME": ["ford"], "NAME TEXT": ["ford", "hello there"], "": []}.get(order.arguments, ["ford", "5"])
+        answer = await asyncio.to_thread(send_order, path, order, "marvin", arguments)
         assert {"ok": True, "accounts": ["marvin"]} == answer
     assert {"ok": True, "accounts": ["all"]} == await asyncio.to_thread(send_order, path, Order.FINISH)
     assert [*((order, "marvin") for order in Order), (Order.FINISH, None)] == boss.heard
@@ -126,7 +127,7 @@ def test_any_bytes_are_an_order_or_refused_in_one_line(data: bytes) -> None:
         (b"\xff\xfe", "expected a line of JSON"),
         (b"[]", "expected an object such as"),
         (b'{"order": "pause", "force": true}', "expected an object such as"),
-        (b"{}", "expected one of the orders status, pause, resume, connect, finish, quit"),
+        (b"{}", f"expected one of the orders {', '.join(order.value for order in Order)}"),
         (b'{"order": 3}', "expected one of the orders"),
         (b'{"order": ["pause"]}', "expected one of the orders"),
         (b'{"order": "pause", "account": 3}', 'expected the name of an "account"'),

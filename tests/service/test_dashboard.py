@@ -13,7 +13,7 @@ from aiohttp import ClientSession
 from attrs import evolve
 from playwright.async_api import expect
 
-from fibsbot.bot.orders import Order
+from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.games import load_ruleset
 from fibsbot.rules.game import double, roll, start_match_of
 from fibsbot.rules.state import Seat
@@ -65,7 +65,7 @@ async def command(session: ClientSession, url: str, body: object, **headers: str
 async def test_the_dashboard_shows_accounts_and_obeys_who_has_its_token(tmp_path: Path) -> None:
     async with playing(tmp_path, timings=SLOW) as (service, url), ClientSession() as session:
         await until(lambda: service.supervisor.statuses()[0].agent is not None)
-        address: str = service.obey(Order.STATUS, None)["dashboard"]
+        address: str = service.obey(GivenOrder(Order.STATUS), None)["dashboard"]
         token = {"X-Fibsbot-Token": address.partition("#")[2]}
         assert address.startswith(f"{url}/dashboard#")
         assert token["X-Fibsbot-Token"] not in str(service.status())
@@ -114,7 +114,7 @@ async def test_history_and_reports_come_from_the_store(tmp_path: Path, monkeypat
 
 async def test_there_is_no_dashboard_unless_it_is_wanted() -> None:
     async with Server(seed=3, limits=CHEAP) as server, shown(plan(server.port, "marvin")) as (service, url):
-        assert service.obey(Order.STATUS, None)["dashboard"] is None
+        assert service.obey(GivenOrder(Order.STATUS), None)["dashboard"] is None
         async with ClientSession() as session, session.get(f"{url}/dashboard") as response:
             assert 404 == response.status
 
@@ -143,7 +143,7 @@ async def test_the_page_shows_boards_and_carries_orders_out_on_a_telephone(tmp_p
         await expect(page.locator("article h2")).to_have_text("marvin")
         assert 0 == await page.locator(".orders button").count()
         await page.goto("about:blank")
-        await page.goto(service.obey(Order.STATUS, None)["dashboard"])
+        await page.goto(service.obey(GivenOrder(Order.STATUS), None)["dashboard"])
         assert "#" not in page.url
         await page.wait_for_selector(".board svg")
         await page.wait_for_selector(".chance:not([hidden])")

@@ -71,7 +71,7 @@ async def verdict_of(session: aiohttp.ClientSession, address: str) -> dict[str, 
     """Return the state as soon as there is a verdict."""
     while True:
         state = await shown(session, address)
-        if state["practice"]["exercise"]["verdict"]:
+        if (state["practice"]["exercise"] or {}).get("verdict"):
             return state
 
 

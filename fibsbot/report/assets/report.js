@@ -28,15 +28,21 @@
     match.links = data.entries.map((entry) => document.getElementById(match.id + entry.key));
     match.index = 0;
     for (const link of match.links) link.tabIndex = -1; // the sheet is a single tab stop, not hundreds
-    for (const thumb of all(".thumb", match.section)) {
-      const entry = match.entries.find(({ key }) => match.id + key === thumb.dataset.board);
-      if (entry && entry.board) thumb.append(board(match, entry.board));
-    }
+    match.facing = data.facing;
+    showThumbs(match);
     return match;
   }
 
-  /** Return a board: ranges of pieces, each `first` or `first-last`, separated by blanks. */
-  function board(match, code) {
+  /** Draw the small boards of the worst errors. */
+  function showThumbs(match) {
+    for (const thumb of all(".thumb", match.section)) {
+      const entry = match.entries.find(({ key }) => match.id + key === thumb.dataset.board);
+      if (entry && entry.board) thumb.replaceChildren(board(match, entry.board, entry));
+    }
+  }
+
+  /** Return the board of an entry: ranges of pieces, each `first` or `first-last`, separated by blanks. */
+  function board(match, code, entry) {
     const source = code
       .split(" ")
       .map((run) => {
@@ -45,7 +51,33 @@
       })
       .join("");
     const parsed = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
+    if (view.mover && entry.other) {
+      for (const number of all(".fb-on-frame text", parsed)) number.textContent = match.facing[Number(number.textContent)];
+    }
+    parsed.classList.toggle("flipped", view.flipped);
     return document.importNode(parsed, true);
+  }
+
+  // -- how boards are seen, remembered where the browser lets a page do so -------------------------------------------
+
+  const KEPT = "fibsbot-report";
+  const view = { flipped: false, mover: false };
+  try {
+    Object.assign(view, JSON.parse(localStorage.getItem(KEPT)));
+  } catch {
+    // A page from disk may remember nothing.
+  }
+
+  function see(changes) {
+    Object.assign(view, changes);
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(view));
+    } catch {
+      // As above.
+    }
+    showSwitches();
+    for (const opened of matches) if (opened.entries) showThumbs(opened);
+    if (match && match.entries.length) showBoard();
   }
 
   // -- the viewer ------------------------------------------------------------------------------------------------
@@ -54,23 +86,38 @@
   const head = one(".head", viewer);
   const only = one(".only", viewer);
   const filter = one("select", only);
+  const mover = one(".mover", only);
   const box = one(".board-box", viewer);
   const details = one(".details", viewer);
   const part = (name) => one(`.${name}`, details);
   const said = (name) => one(`.${name}`, head);
   let match = null;
+  const answer = one(".answer", box);
+  const tried = one(".try", box); // only a page that is served has this link
   let showsBest = false;
+  let practises = false;
+  let revealed = false; // the answer, while somebody practises
   let addressing = 0;
 
   function showBoard() {
     const entry = match.entries[match.index];
-    const code = showsBest && entry.best ? entry.best : entry.board;
+    const code = isHidden(entry) ? entry.plain : showsBest && entry.best ? entry.best : entry.board;
     const place = one(".board", box);
-    place.replaceChildren(...(code ? [board(match, code)] : [make("p", { textContent: "No board is known here." })]));
-    place.setAttribute("aria-label", `${entry.headline}. ${entry.ids ? Object.values(entry.ids)[0] : ""}`);
+    place.replaceChildren(...(code ? [board(match, code, entry)] : [make("p", { textContent: "No board is known here." })]));
+    const said = isHidden(entry) ? entry.question : entry.headline;
+    place.setAttribute("aria-label", `${said}. ${entry.ids ? Object.values(entry.ids)[0] : ""}`);
     const button = one("[data-do=best]", box);
     button.disabled = !entry.best;
     button.setAttribute("aria-pressed", String(showsBest && Boolean(entry.best)));
+  }
+
+  /** Whether an entry is an error whose answer is to be found. */
+  const isHidden = (entry) => practises && !revealed && Boolean(entry.question);
+
+  function showSwitches() {
+    one("[data-do=flip]", only).setAttribute("aria-pressed", String(view.flipped));
+    one("[data-do=practise]", only).setAttribute("aria-pressed", String(practises));
+    mover.checked = view.mover;
   }
 
   function rows(table, made) {
@@ -106,10 +153,20 @@
 
   function show() {
     const entry = match.entries[match.index];
+    const hidden = isHidden(entry);
     showBoard();
-    said("headline").textContent = entry.headline;
-    said("verdict").textContent = entry.verdict || "";
-    said("verdict").className = `verdict ${entry.grade || ""}`;
+    said("headline").textContent = hidden ? entry.question : entry.headline;
+    said("verdict").textContent = hidden ? "" : entry.verdict || "";
+    said("verdict").className = `verdict ${hidden ? "" : entry.grade || ""}`;
+    details.hidden = hidden;
+    if (tried) {
+      const choices = (entry.plays || []).length > 1 || entry.cube || entry.resigning;
+      tried.hidden = !choices;
+      tried.href = tried.dataset.board + match.id + entry.key;
+    }
+    answer.hidden = !practises;
+    answer.textContent = hidden ? "Show the answer" : nextError(1) < 0 ? "That was the last error" : "Next error";
+    answer.disabled = !hidden && nextError(1) < 0;
     const facts = (entry.facts || []).flatMap(([name, value]) => [
       make("div", {}, make("dt", { textContent: name }), make("dd", { textContent: value })),
     ]);
@@ -171,6 +228,7 @@
     before.removeAttribute("aria-current");
     before.tabIndex = -1;
     match.index = Math.max(0, Math.min(match.entries.length - 1, index));
+    revealed = false;
     const link = match.links[match.index];
     link.setAttribute("aria-current", "true");
     link.tabIndex = 0;
@@ -190,10 +248,40 @@
     else if (inner.bottom > outer.bottom - margin) sheet.scrollTop += inner.bottom - outer.bottom + margin;
   }
 
-  function toError(step) {
+  /** Return the place of the next error that passes the filter, -1 if there is none. */
+  function nextError(step) {
     for (let at = match.index + step; match.entries[at]; at += step) {
-      if (match.entries[at].grade && wanted(match.entries[at])) return go(at);
+      if (match.entries[at].grade && wanted(match.entries[at])) return at;
     }
+    return -1;
+  }
+
+  function toError(step) {
+    const at = nextError(step);
+    if (at >= 0) go(at);
+  }
+
+  // -- practice: errors with the answer hidden ------------------------------------------------------------------------
+
+  function practise() {
+    practises = !practises;
+    revealed = false;
+    document.documentElement.classList.toggle("practising", practises);
+    showSwitches();
+    if (practises && filter.value === "all") {
+      filter.value = match.user === null || match.user === undefined ? "errors" : String(match.user);
+      applyFilter();
+    }
+    const first = match.entries.findIndex(wanted);
+    if (practises && first >= 0 && !wanted(match.entries[match.index])) go(first);
+    else show();
+  }
+
+  function showAnswer() {
+    if (!practises) return;
+    if (!isHidden(match.entries[match.index])) return toError(1);
+    revealed = true;
+    show();
   }
 
   // -- filter ----------------------------------------------------------------------------------------------------
@@ -232,6 +320,7 @@
     if (filter.value === "all") go(match.index + by);
   }
 
+  mover.addEventListener("change", () => see({ mover: mover.checked }));
   filter.addEventListener("change", () => {
     applyFilter();
     if (!match.entries.length || wanted(match.entries[match.index])) return;
@@ -279,11 +368,15 @@
       showBoard();
     },
     help: () => help.showModal(),
+    flip: () => see({ flipped: !view.flipped }),
+    numbers: () => see({ mover: !view.mover }),
+    practise,
+    answer: showAnswer,
   };
   const keys = {
     ArrowLeft: "back", k: "back", ArrowRight: "on", j: "on", p: "last-error",
     n: "next-error", G: "last-game", g: "next-game", b: "best", e: "nextFilter",
-    "?": "help",
+    q: "practise", f: "flip", m: "numbers", " ": "answer", "?": "help",
   };
   const inSheetKeys = { ArrowUp: "back", ArrowDown: "on", Home: "first", End: "last" };
 
@@ -292,7 +385,7 @@
     if (event.ctrlKey || event.altKey || event.metaKey || help.open || !match || !match.entries.length) return;
     const inSheet = event.target.closest(".sheet");
     const action = (inSheet && inSheetKeys[event.key]) || keys[event.key];
-    if (!action) return;
+    if (!action || (action === "answer" && (!practises || event.target.closest("button, summary, input")))) return;
     event.preventDefault();
     actions[action]();
     if (inSheet && action !== "help") match.links[match.index].focus({ preventScroll: true });
@@ -337,6 +430,7 @@
   // -- start ---------------------------------------------------------------------------------------------------
 
   document.documentElement.classList.add("scripted");
+  showSwitches();
   // Use the address of the event: that of the page may already have been changed again by `go`.
   addEventListener("hashchange", (event) => follow(new URL(event.newURL).hash));
   const asked = location.hash;

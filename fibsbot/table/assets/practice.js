@@ -20,9 +20,27 @@ const kinds = make("select", { "aria-label": "Which decisions" });
 const classes = make("select", { "aria-label": "Which positions" });
 const about = make("p", { class: "note" });
 const verdict = make("div", {});
+const position = make("input", {
+  type: "text", id: "practice-position", autocomplete: "off", spellcheck: "false",
+  placeholder: "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10",
+});
+const refused = make("p", { class: "faults", role: "alert" });
+const paste = make(
+  "form", { class: "paste", hidden: "" },
+  make("label", { for: "practice-position" }, "Another position: XGID, GNUbg ID, or both rows of a board"),
+  position, make("button", { type: "submit" }, "Analyse"), refused,
+);
+const report = make("a", { href: "report", hidden: "" }, "The report");
+const chosen = make("div", { class: "chosen" }, kinds, classes);
+paste.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const response = await fetch("position", { method: "POST", body: JSON.stringify({ position: position.value }) });
+  refused.textContent = response.ok ? "" : await response.text();
+  if (response.ok) position.blur();
+});
 section.append(
   verdict, about, done, counts,
-  make("div", { class: "chosen" }, kinds, classes), status, faults,
+  chosen, paste, status, faults, report,
 );
 for (const list of [kinds, classes]) {
   list.addEventListener("change", () => table.ask("choose", { kind: kinds.value, class: classes.value }));
@@ -58,7 +76,10 @@ function showVerdict({ exercise }) {
 }
 
 function showBeside(practice) {
-  const { due, later, exercise } = practice;
+  const { due, later, exercise, study } = practice;
+  paste.hidden = !study;
+  report.hidden = !practice.report;
+  chosen.hidden = counts.hidden = Boolean(study);
   status.textContent = practice.progress;
   faults.replaceChildren(...practice.faults.map((text) => make("li", {}, text)));
   const right = practice.answers.good + practice.answers.hard;
@@ -66,23 +87,23 @@ function showBeside(practice) {
   counts.textContent = [
     count(due, "due"), count(practice.new, "new"), count(later, "later"), given ? `${right} of ${given} answers right` : "",
   ].filter(Boolean).join(", ");
-  done.hidden = Boolean(exercise || practice.progress);
+  done.hidden = Boolean(study || exercise || practice.progress);
   const next = practice.next ? ` The next exercise comes ${practice.next}.` : "";
   done.textContent = `Nothing is due${practice.kind || practice.class ? " of this kind" : ""}.${next}`;
   setOptions(kinds, [["", "all decisions"], ...Object.entries(practice.kinds)], practice.kind);
   const known = practice.classes.map(([name, number]) => [name, `${name} (${number})`]);
-  const chosen = practice.class && !practice.classes.some(([name]) => name === practice.class);
-  setOptions(classes, [["", "all positions"], ...(chosen ? [[practice.class, practice.class]] : []), ...known], practice.class);
+  const missing = practice.class && !practice.classes.some(([name]) => name === practice.class);
+  setOptions(classes, [["", "all positions"], ...(missing ? [[practice.class, practice.class]] : []), ...known], practice.class);
   about.textContent = exercise ? `${exercise.again ? "Again: " : ""}${exercise.about}` : "";
 }
 
 // -- below the board ------------------------------------------------------------------------------------------------
 
-function showAnswers({ exercise }) {
+function showAnswers({ exercise, study }) {
   const focused = answers.contains(document.activeElement);
   const made = [];
   if (exercise?.verdict) {
-    const next = button("Next", () => table.ask("next"), { class: "first" });
+    const next = button(study ? "Try a play" : "Next", () => table.ask("next"), { class: "first" });
     made.push(next);
   } else if (exercise) {
     made.push(...exercise.choices.map(([text, label], number) => {
@@ -112,6 +133,13 @@ table.onState((state, before) => {
     showVerdict(practice);
   }
 });
+
+// A link of the report says which decision is wanted.
+const wanted = new URLSearchParams(location.search).get("entry");
+if (wanted) {
+  table.ask("open", { entry: wanted });
+  history.replaceState(null, "", location.pathname); // a reload shows what is on the board by then
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea, dialog")) return;

@@ -120,6 +120,11 @@ class Move(Command):
 
 
 @frozen
+class EmptyMove(Command):
+    """`move` alone. Servers pass a turn that cannot be played by themselves; one that has forgotten to is reminded."""
+
+
+@frozen
 class Rethrow(Command):
     """`rethrow`: reject the first roll, which doubles the cube; only where the laws of the match allow it."""
 

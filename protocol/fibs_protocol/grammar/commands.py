@@ -160,7 +160,7 @@ def _write_laws(command: c.ShowLaws) -> str:
     return next(word for word, known in _KNOWN.items() if known is command.known)
 
 
-def _read_moves(text: str) -> c.Move:
+def _read_moves(text: str) -> c.Move | c.EmptyMove:
     """Parse `13-7 bar-22`, `13/7`, `13 7`, `bar - 22` and mixtures; `b`, `o`, `h` and `home` are allowed, too."""
     places = re.sub(r" *[-/] *", " ", text).split()
     moves: list[FibsMove] = []
@@ -171,7 +171,7 @@ def _read_moves(text: str) -> c.Move:
             raise BadArgumentError(m.MoveWords(which))
         source = _place(pair[0], ("bar", "b"), which)
         moves.append(FibsMove(source, _place(pair[1], ("off", "o", "home", "h"), which)))
-    return c.Move(tuple(moves))
+    return c.Move(tuple(moves)) if moves else c.EmptyMove()
 
 
 def _place(word: str, words: tuple[str, ...], which: int) -> int | None:
@@ -183,6 +183,8 @@ def _place(word: str, words: tuple[str, ...], which: int) -> int | None:
 
 
 def _write_moves(command: c.Move) -> str:
+    if not command.moves:
+        raise LocalProtocolError("expected at least one move, got none; a turn without any is passed by the server")
     words = []
     for move in command.moves:
         for place in (move.source, move.target):
@@ -309,6 +311,7 @@ COMMAND_FORMS: Final = (
     name_command("oldmoves", c.Oldmoves),
     bare_command("roll", c.Roll),
     CommandForm("move", c.Move, _read_moves, _write_moves),
+    CommandForm("move", c.EmptyMove, _read_moves, lambda _: ""),
     bare_command("off", c.Off),
     bare_command("board", c.ShowBoard),
     bare_command("pip", c.Pip),
