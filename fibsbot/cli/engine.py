@@ -6,14 +6,15 @@ The engine is imported inside functions, after the position has been parsed.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from attrs import asdict, evolve, frozen
+from attrs import evolve, frozen
 
 from fibsbot.cli import UserError
+from fibsbot.cli.cube_output import double_output, effort_row, take_output
 from fibsbot.cli.evaluations import (
     DEFAULT_PLIES,
     SearchOptions,
@@ -21,6 +22,7 @@ from fibsbot.cli.evaluations import (
     chance_headings,
     chances_row,
     check_may_double,
+    deciding_engine,
     equity_row,
     evaluated_by,
     format_chances,
@@ -38,15 +40,12 @@ from fibsbot.cli.evaluations import (
     stakes_of,
 )
 from fibsbot.cli.positions import ids_of, print_state, read_dice
-from fibsbot.match import CubeAction, MatchState, Phase
+from fibsbot.cli.scores import ScoreOptions, best_scores, cube_scores, score_options
+from fibsbot.match import MatchState, Phase
 from fibsbot.notation import format_play
-from fibsbot.text import format_percent
 
 if TYPE_CHECKING:
-    from fibsbot.engine.arrays import Outcomes
-    from fibsbot.engine.cube import Market, Stakes
-    from fibsbot.engine.engine import Engine
-    from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking, SearchLimits
+    from fibsbot.engine.search import CubeAnalysis, PlayComparison, RankedPlay, Ranking
 
 
 @click.command("eval")
@@ -124,12 +123,14 @@ FEWEST_PLAYS: Final = 3
     type=click.IntRange(1),
     help=f"Number of plays to list.  [default: the close ones, {FEWEST_PLAYS} to {MAX_PLAYS}]",
 )
+@score_options
 @search_options
-def best(
+def best(  # noqa: PLR0913 - the options
     position: str,
     *,
     dice: str | None,
     plays: int | None,
+    scores: ScoreOptions | None,
     search: SearchOptions,
     as_json: bool,
 ) -> None:
@@ -138,9 +139,14 @@ def best(
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Each play is listed with
     its plies, its equity with the cube, its loss against the best play, and the chances of the player who makes it. All
     listed plays are searched to the same depth. With --rollout the close ones are then rolled out, with the same dice,
-    within --time if that is given.
+    within --time if that is given. With --scores the best play at each score is printed instead.
     """
     state = with_roll(read_position(position), dice)
+    if scores:
+        if plays:
+            raise UserError("expected --plays or --scores, got both")
+        best_scores(state, search, scores, as_json=as_json)
+        return
     with open_engine(search.networks, warm=search.seconds is not None) as engine:
         deciding, limits = deciding_engine(engine, search)
         ranking = deciding.rank(state, limits=limits, compared=_plays_to_compare(plays))
@@ -155,17 +161,6 @@ def best(
     click.echo(
         f"{evaluated_by(engine.name)}, {ranking.effort.evaluations:,} evaluations in {ranking.effort.seconds:.3g} s"
     )
-
-
-def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, SearchLimits]:
-    """Return the engine that decides and the limits of its search; if asked to, it rolls out close decisions."""
-    limits = search_limits(search.plies, search.seconds)
-    if search.rollout is None:
-        return engine, limits
-    from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
-
-    limits = evolve(limits, plies=DEFAULT_PLIES if search.plies is None else search.plies)
-    return RolloutEngine.around(engine, RolloutLimits(search.rollout)), limits
 
 
 def _plays_to_compare(count: int | None) -> PlayComparison:
@@ -260,10 +255,12 @@ def _chances(play: RankedPlay) -> str:
 
 @click.command()
 @position_argument
+@score_options
 @search_options
 def cube(
     position: str,
     *,
+    scores: ScoreOptions | None,
     search: SearchOptions,
     as_json: bool,
 ) -> None:
@@ -272,13 +269,17 @@ def cube(
     POSITION is eXtreme Gammon's XGID, or GNU Backgammon's PositionID:MatchID or PositionID. Before a roll that is
     whether to double and how the opponent should answer; if a double is pending (D in an XGID), whether to take. Every
     other action is listed with what it loses, in points at the cube before the double. With --rollout a close decision
-    is then rolled out, with the same dice for both actions, within --time if that is given.
+    is then rolled out, with the same dice for both actions, within --time if that is given. With --scores the right
+    action at each score is printed instead.
     """
     state = read_position(position)
     rolling, note = before_roll(state)
     doubled = state.phase is Phase.DOUBLED
     if doubled:
         check_may_double(rolling, "a double with a cube that the player may turn and can use")
+    if scores:
+        cube_scores(state, search, scores, as_json=as_json)
+        return
     with open_engine(search.networks, warm=search.seconds is not None) as engine:
         deciding, limits = deciding_engine(engine, search)
         reading = deciding.analyse_cube(rolling, limits)
@@ -295,139 +296,3 @@ def cube(
     click.echo("\n".join(found.lines(reading)))
     effort = f"{reading.effort.evaluations:,} evaluations in {reading.effort.seconds:.3g} s"
     click.echo(f"{evaluated_by(engine.name)}, {effort}" + (f"; {note}" if note else ""))
-
-
-_MARKET_POINTS: Final = {
-    "double_from": "doubling point",
-    "cash_from": "cash point",
-    "too_good_from": "too good from",
-    "dead_cash_from": "cash point, dead cube",
-    "live_cash_from": "cash point, live cube",
-}
-"""Names of the points of a market. The opponent's take point follows from the cash point."""
-
-
-@frozen(eq=False)
-class CubeOutput:
-    """Output of `cube`, seen by the player who decides."""
-
-    stakes: Stakes
-    outcomes: Outcomes
-    worths: Mapping[str, float]
-    """Equity of each action, in the order in which they are listed."""
-    best: float
-    """Equity of the right action, with the right answer of the opponent."""
-    verdict: str
-    action: CubeAction
-    answer: CubeAction | None = None
-    """Right answer of the opponent to a double; None in a take decision."""
-    market: Market | None = None
-    """Market of the player who may double."""
-
-    def row(self) -> dict[str, Any]:
-        """Return the JSON fields."""
-        from fibsbot.engine.arrays import cubeless_equity  # noqa: PLC0415 - loads the engine
-
-        return {
-            "chances": chances_row(self.outcomes),
-            "cubeless": round_number(float(cubeless_equity(self.outcomes))),
-            "verdict": self.verdict,
-            "action": self.action.value,
-            "answer": self.answer.value if self.answer else None,
-            "actions": {
-                name.replace(", ", "_").replace(" ", "_"): {
-                    **equity_row(self.stakes, worth),
-                    "difference": round_number(worth - self.best),
-                }
-                for name, worth in self.worths.items()
-            },
-            "market": {
-                name: None if value is None else round_number(value) for name, value in asdict(self.market).items()
-            }
-            if self.market
-            else None,
-        }
-
-    def lines(self, reading: CubeAnalysis) -> Iterator[str]:
-        """Yield the lines of text."""
-        from fibsbot.engine.arrays import cubeless_equity  # noqa: PLC0415 - loads the engine
-
-        plies, cubeless = reading.effort.plies, float(cubeless_equity(self.outcomes))
-        yield f"{'':6}{chance_headings()}{'cubeless':>10}"
-        games = f"   {reading.games} games" if reading.games else ""
-        yield f"{plies}-ply {format_chances(self.outcomes)}{format_equity(cubeless):>10}{games}"
-        yield ""
-        yield f"{'':25}{'equity':>8}" + (f"{'MWC':>24}" if self.stakes.match else "")
-        for number, (action, worth) in enumerate(self.worths.items(), 1):
-            name = action.replace("take", "beaver") if self.answer is CubeAction.BEAVER else action
-            apart = "" if worth == self.best else f"({format_equity(worth - self.best)})"
-            chance = format_match_chance(self.stakes, worth)
-            line = f"{number}. {plies}-ply  {name:15}{format_equity(worth):>8}  {apart:>9}  {chance:>11}"
-            yield line.rstrip()
-        yield ""
-        yield self.verdict
-        if self.market:
-            yield ""
-            yield from _market_lines(self.market)
-
-
-def double_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
-    """Return the output for the player who may double."""
-    verdict, stakes = reading.verdict, stakes_of(state)
-    worths = {"no double": verdict.no_double}
-    if verdict.may_double:
-        worths |= {"double, take": verdict.double_take, "double, pass": verdict.double_pass}
-    return CubeOutput(
-        stakes,
-        reading.outcomes,
-        worths,
-        verdict.best,
-        verdict.words,
-        verdict.action,
-        verdict.answer if verdict.may_double else None,
-        _market(state, stakes, reading.outcomes),
-    )
-
-
-def take_output(state: MatchState, reading: CubeAnalysis) -> CubeOutput:
-    """Return the output for the player who answers a double; `reading` is that of the player who doubled."""
-    from fibsbot.engine.arrays import other_side  # noqa: PLC0415 - loads the engine
-    from fibsbot.engine.cube import DoubleAnswer  # noqa: PLC0415 - loads the engine
-
-    verdict = reading.verdict
-    taken = verdict.double_take / 2 if verdict.beaver else verdict.double_take
-    answer = DoubleAnswer.of(-taken, beavers=state.redoubles > 0)
-    worths = {"take": answer.take, "pass": -verdict.double_pass}
-    if answer.beaver is not None:
-        worths["beaver"] = answer.beaver
-    return CubeOutput(
-        stakes_of(state),
-        other_side(reading.outcomes),
-        worths,
-        answer.best,
-        answer.action.value.capitalize(),
-        answer.action,
-    )
-
-
-def _market(state: MatchState, stakes: Stakes, outcomes: Outcomes) -> Market | None:
-    from fibsbot.engine.cube import DEFAULT_EFFICIENCY, Market  # noqa: PLC0415 - loads the engine
-
-    if not stakes.can_double(state.owner):
-        return None
-    return Market.of(stakes, state.owner, outcomes, DEFAULT_EFFICIENCY.of_position(state.position))
-
-
-def _market_lines(market: Market) -> Iterator[str]:
-    yield "market, by the chance to win, gammons in the same proportion:"
-    for name, chance in asdict(market).items():
-        yield f"  {_MARKET_POINTS[name]:24}" + ("never" if chance is None else f"{format_percent(chance, 2):>8}")
-    if market.cash_from is not None:
-        yield f"  {'opponent takes from':24}{format_percent(1 - market.cash_from, 2):>8}"
-
-
-def effort_row(reading: CubeAnalysis) -> dict[str, Any]:
-    """Return the effort of a search, and of a rollout, for JSON."""
-    effort = reading.effort
-    row = {"plies": effort.plies, "games": reading.games, "evaluations": effort.evaluations}
-    return {**row, "seconds": round(effort.seconds, 4)}

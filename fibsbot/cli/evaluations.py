@@ -115,6 +115,17 @@ def search_limits(plies: int | None, seconds: float | None) -> SearchLimits:
     return SearchLimits(plies, seconds)
 
 
+def deciding_engine(engine: Engine, search: SearchOptions) -> tuple[Engine, SearchLimits]:
+    """Return the engine that decides and the limits of its search; if asked to, it rolls out close decisions."""
+    limits = search_limits(search.plies, search.seconds)
+    if search.rollout is None:
+        return engine, limits
+    from fibsbot.engine.rollout.rollout_engine import RolloutEngine, RolloutLimits  # noqa: PLC0415 - loads the engine
+
+    limits = evolve(limits, plies=DEFAULT_PLIES if search.plies is None else search.plies)
+    return RolloutEngine.around(engine, RolloutLimits(search.rollout)), limits
+
+
 def read_position(text: str) -> MatchState:
     """Parse a position that the engine can evaluate; raise UserError for any other."""
     state = read_state(text)

@@ -11,11 +11,12 @@ Boards of every game:
     layout.py           where everything is in it
     arrows.py           the arrows of a play
 
-Charts:
+Charts and tables:
 
     plot.py             curves and bars
     axes.py             axes and ticks
     plot_text.py        curves in a terminal
+    score_table.py      a decision at many scores, as a table
 
 The rest:
 
