@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
@@ -23,6 +25,10 @@ from fibs_protocol.grammar.messages import WORDINGS
 from fibs_protocol.grammar.templates import Wording
 from fibsbot.cli import COMMANDS
 
+_EXAMPLES: Final = Path(__file__).parent.parent / "examples"
+_EXAMPLE: Final = re.compile(r"^\| \[([\w.]+)\]\(\1\) \| (.*) \| `(.*)` \|$", re.MULTILINE)
+"""A row of the table in their README: the file, what it is, the command."""
+_LANGUAGES: Final = {".py": "python", ".ipynb": "python", ".pl": "perl"}
 _NAME: Final = re.compile(r"[A-Za-z]\w+")
 _CODE: Final = re.compile(r"(`[^`]*`)")
 _MARKUP: Final = re.compile(r"`[^`]*`|^ .*$|[*|]|_\b", re.MULTILINE)
@@ -232,11 +238,30 @@ def _as_rst(found: re.Match[str]) -> str:
     return found[0] if found[0].startswith(" ") else f"\\{found[0]}"
 
 
+# -- the examples -----------------------------------------------------------------------------------------------------
+
+
+def examples() -> str:
+    """Return a section for each example: what it is, how it is run, its text."""
+    lines: list[str] = []
+    for name, about, command in _EXAMPLE.findall((_EXAMPLES / "README.md").read_text(encoding="utf-8")):
+        text = (_EXAMPLES / name).read_text(encoding="utf-8")
+        language = _LANGUAGES[Path(name).suffix]
+        if name.endswith(".ipynb"):
+            cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+            text = "\n\n".join("".join(cell["source"]) for cell in cells)
+        count = len(text.splitlines())
+        lines += [f"## {name}", "", f"{about[0].upper()}{about[1:]}; {count} lines. Run it by `{command}`.", ""]
+        lines += [f"```{language}", text.rstrip("\n"), "```", ""]
+    return "\n".join(lines)
+
+
 GENERATORS: Final[Mapping[str, Callable[[], str]]] = {
     "commands": commands,
     "messages": messages,
     "client_commands": client_commands,
     "library": library,
     "protocol_library": protocol_library,
+    "examples": examples,
 }
 """What pages can ask for, by the word in `<!-- generated: WORD -->`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -56,6 +57,38 @@ class Answer:
     sections: tuple[AnswerSection, ...]
     judge: str = ""
     """Whose judgements it is based on; empty for none."""
+
+
+@frozen
+class ErrorFilter:
+    """Which errors are asked about; the default is all."""
+
+    player: str | None = None
+    since: dt.datetime | None = None
+    """Beginning of the earliest match, UTC."""
+    kinds: tuple[str, ...] = ()
+    """Kinds of decisions, as in the column `kind`; empty for all."""
+    classes: tuple[str, ...] = ()
+    """Classes of positions; empty for all."""
+    least_loss: float = 0.0
+    """Normalised equity."""
+
+    @property
+    def condition(self) -> tuple[str, tuple[Any, ...]]:
+        """The condition on a row of `judgements`, to be put after another one, and its parameters."""
+        text = " AND loss >= ?"
+        found: list[Any] = [self.least_loss]
+        if self.player is not None:
+            text += " AND player = ?"
+            found.append(self.player)
+        if self.since is not None:
+            text += " AND match IN (SELECT match FROM matches WHERE started >= ?)"
+            found.append(self.since.astimezone(dt.UTC).replace(tzinfo=None))
+        for column, values in (("kind", self.kinds), ("class", self.classes)):
+            if values:
+                text += f" AND {column} IN ({', '.join('?' * len(values))})"
+                found += values
+        return text, tuple(found)
 
 
 @frozen
@@ -305,13 +338,15 @@ class Questions:
 
     # -- single decisions ---------------------------------------------------------------------------------------------
 
-    def blunders(self, count: int) -> Answer:
-        """The largest errors."""
+    def blunders(self, count: int, wanted: ErrorFilter | None = None) -> Answer:
+        """The largest errors, of all or of those that are wanted."""
         self._need_judge()
+        condition, parameters = (wanted or ErrorFilter()).condition
         worst = self._rows(
-            "SELECT match, game, number, loss, best FROM judgements WHERE judge = ? AND loss > 0 "
+            f"SELECT match, game, number, loss, best FROM judgements WHERE judge = ? AND loss > 0{condition} "
             f"ORDER BY loss DESC, match, game, number LIMIT {count}",
             self.judge,
+            *parameters,
         )
         losses = {row[:3]: row[3:] for row in worst}
         keys = ", ".join(str(match) for match in {row[0] for row in worst}) or "NULL"

@@ -38,6 +38,7 @@ from fibsbot.bot.events_and_actions import (
     Event,
     FinishRequested,
     InvitationKey,
+    ListsChanged,
     MessageReceived,
     OrderEvent,
     OrderGiven,
@@ -271,6 +272,8 @@ class AgentConnection:
                 self._chat.start()
             case Woken():
                 self.context.on_woken()
+            case ListsChanged(lists=lists):
+                self.context.memory.lists = lists
             case FinishRequested() | QuitRequested() | PauseRequested() | SettingsChanged() | OrderGiven():
                 self._on_operator(event)
 

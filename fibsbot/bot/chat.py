@@ -19,6 +19,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN
+from fibs_protocol.words import YOU
 from fibsbot.bot.command_queue import CommandQueue, RecentTells
 from fibsbot.bot.context import AgentContext, Counters, on
 from fibsbot.bot.current_match import BotStatus, CurrentMatch, Matches
@@ -26,8 +27,10 @@ from fibsbot.bot.decision_flow import DecisionFlow
 from fibsbot.bot.events_and_actions import OrderEvent, event_for_order
 from fibsbot.bot.orders import TOLD_ORDERS, GivenOrder, Order, give_order, parse_order
 from fibsbot.bot.players import Players
-from fibsbot.bot.settings import OPPONENT, ChatSettings
+from fibsbot.bot.settings import ChatSettings, fill_in, placeholders_in
+from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.policy import describe_policy, is_bot
+from fibsbot.policy.policy import UNLIMITED_WORD
 from fibsbot.text import format_duration, plural
 
 # -- texts ----------------------------------------------------------------------------------------------------------
@@ -44,6 +47,7 @@ class Topic(enum.Enum):
     STATS = "stats"
     SCORE = "score"
     WHO = "who are you"
+    EVALUATION = "eval"
 
 
 class Nudge(enum.Enum):
@@ -60,6 +64,7 @@ _WORDINGS: Final[dict[Topic, tuple[str, ...]]] = {
     Topic.SETTINGS: ("settings", "setting", "policy", "rules", "what do you play"),
     Topic.STATS: ("stats", "stat", "statistics"),
     Topic.SCORE: ("score", "the score", "what is the score", "whats the score"),
+    Topic.EVALUATION: ("eval", "evaluation", "equity", "who is winning", "whos winning"),
     Topic.WHO: (
         *("who are you", "who r u", "who are u", "who r you", "whoru", "who is this", "what are you", "what r u"),
         *("are you a bot", "are u a bot", "r u a bot", "are you bot", "r u bot", "you a bot", "a bot", "bot"),
@@ -133,7 +138,7 @@ def as_sentence(text: str) -> str:
 
 def help_text(*, operator: bool) -> str:
     """Return the answer to `help`; operators also get the list of orders."""
-    topics = ", ".join(topic.value for topic in Topic if topic is not Topic.HELP)
+    topics = ", ".join(topic.value for topic in Topic if topic not in {Topic.HELP, Topic.EVALUATION})
     asked = f"Tell me one of these: {topics}. If I stop moving, kibitz move, roll or join."
     return asked + (f" Your orders: {', '.join(order.value for order in TOLD_ORDERS)}." if operator else "")
 
@@ -167,6 +172,16 @@ def score_text(opponent: str | None, length: int | None, score: tuple[int, int] 
     else:
         stands = f"{'you lead' if to_opponent else f'{opponent} leads'} {theirs}-{ours}"
     return as_sentence(f"{played}; {stands}")
+
+
+def evaluation_text(equity: float | None, opponent: str) -> str:
+    """Return the answer to `eval`; `equity` is ours at our last decision."""
+    if equity is None:
+        return "I have no evaluation of this game yet."
+    return f"At my last decision against {opponent} my equity was {equity:+.3f}."
+
+
+ONLY_WATCHERS: Final = "I say that only to those who watch my match and don't play."
 
 
 # -- the chat -------------------------------------------------------------------------------------------------------
@@ -256,7 +271,10 @@ class Chat:
         if name == self._opponent and (nudge := nudge_of(text, own_name)):
             self._on_nudge(nudge)
         elif self._settings.answer and self._listens_to(name):
-            if topic := topic_of(text, own_name):
+            topic = topic_of(text, own_name)
+            if topic is Topic.EVALUATION and not (direct and self._settings.evaluation):
+                topic = None  # in a kibitz the opponent would read the question, and at most its refusal
+            if topic:
                 self._tell_once(name, topic, self._answer(name, topic))
             elif direct and not is_courtesy(text, own_name):
                 self._hint(name)
@@ -273,13 +291,30 @@ class Chat:
             case Topic.STATS:
                 return stats_text(context.counters, context.now - (self._history.began or context.now))
             case Topic.SCORE:
-                status = self._status()
-                if status.chouette is not None:
-                    return as_sentence(f"I'm {status.sentence}")
-                to_opponent = name == status.opponent
-                return score_text(status.opponent, status.length, status.score, to_opponent=to_opponent)
+                return self._score(name)
+            case Topic.EVALUATION:
+                return self._evaluation(name)
             case Topic.WHO:
                 return who_text(context.settings.client)
+
+    def _score(self, name: str) -> str:
+        status = self._status()
+        if status.chouette is not None:
+            return as_sentence(f"I'm {status.sentence}")
+        return score_text(status.opponent, status.length, status.score, to_opponent=name == status.opponent)
+
+    def _evaluation(self, name: str) -> str:
+        opponent = self._opponent
+        if opponent is None or not self._only_watches(name):
+            return ONLY_WATCHERS
+        return evaluation_text(self._decisions.last_equity(opponent), opponent)
+
+    def _only_watches(self, name: str) -> bool:
+        """Whether a player watches our match and plays none, by the server's last lines about both."""
+        info = self._players.users.get(name)
+        if name in {self._opponent, self._context.settings.name} or info is None or info.opponent is not None:
+            return False
+        return info.watching in {self._opponent, self._context.settings.name}
 
     def _hint(self, name: str) -> None:
         """Say where to find help, unless this player was told something recently."""
@@ -314,19 +349,41 @@ class Chat:
         begins = isinstance(message, m.OpponentJoined | m.YouJoined)
         if isinstance(message, m.MatchWon):
             self._history.greeted.pop(last_opponent or "", None)
+            if last_opponent is not None:
+                self._on_match_won(message, last_opponent)
         elif begins:
             self._history.greeted.pop(opponent or "", None)
         if opponent == last_opponent and not begins:
+            if opponent is not None and last is not None and last.length is None:
+                self._greet(opponent)
             return
         self._queue.drop_chat()
         self._watchers.clear()
         if opponent is not None:
             self._greet(opponent)
 
+    def _on_match_won(self, message: m.MatchWon, opponent: str) -> None:
+        """Say goodbye to the opponent of a match that was played to its end."""
+        goodbye = self._settings.goodbye
+        if goodbye is None or not self._listens_to(opponent):
+            return
+        points = message.winner_points, message.loser_points
+        ours, theirs = points if message.winner == YOU else points[::-1]
+        self._say(c.Tell(opponent, self._filled(goodbye, opponent, length_from_fibs(message.length), (ours, theirs))))
+
+    def _filled(self, text: str, opponent: str, length: int, score: tuple[int, int]) -> str:
+        values = {"opponent": opponent, "me": self._context.settings.name, "score": f"{score[0]}-{score[1]}"}
+        return fill_in(text, {**values, "length": str(length) if length else UNLIMITED_WORD})
+
     def _greet(self, opponent: str) -> None:
         if opponent in self._history.greeted or not self._settings.greet or not self._listens_to(opponent):
             return
-        if self._say(c.Kibitz(self._settings.greeting.replace(OPPONENT, opponent))):
+        match, state = self._matches.current, self._context.tracked.state
+        length = match.length if match else None
+        if length is None and placeholders_in(self._settings.greeting) & {"score", "length"}:
+            return  # a match that is resumed: its first board says more
+        score = state.score if state else (0, 0)
+        if self._say(c.Kibitz(self._filled(self._settings.greeting, opponent, length or 0, score))):
             if len(self._history.greeted) >= MAX_GREETED:
                 del self._history.greeted[next(iter(self._history.greeted))]
             self._history.greeted[opponent] = None

@@ -22,6 +22,8 @@ from fibs_protocol.words import Setting
 from fibsbot.bot.events_and_actions import Action, Disconnect, End, Record, WakeAt
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.bot.tracked_match import TrackedMatch, without_match
+from fibsbot.policy import is_bot
+from fibsbot.policy.name_lists import PlayerLists
 
 _Method = TypeVar("_Method", bound=Callable[..., None])
 
@@ -147,6 +149,10 @@ class AgentMemory:
     _known: dict[str, PlayerHistory] = field(factory=dict)
     lacking: set[Feature] = field(factory=set)
     """Features of FIBS that the server is known to lack."""
+    bot_played: float | None = None
+    """When the last match with a bot ended."""
+    lists: PlayerLists = field(factory=PlayerLists)
+    """What lists outside of the configuration say."""
     blocked: set[str] = field(factory=set)
     """Players whom an operator's order has blocked."""
 
@@ -165,12 +171,15 @@ class AgentMemory:
         """Add what was known before the run started."""
         known = self._keep(name)
         known.matches = sorted([*matches, *known.matches])
+        if known.matches and is_bot(name):
+            self.bot_played = max(known.matches[-1], self.bot_played or known.matches[-1])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
         known.broke_off = broke_off if known.broke_off is None else known.broke_off
         known.stuck = stuck if known.stuck is None else known.stuck
 
-    def note_played(self, name: str, now: float) -> None:
-        """Remember the end of a match."""
+    def note_played(self, name: str, now: float, *, bot: bool = False) -> None:
+        """Remember the end of a match; `bot`: the player is a program."""
+        self.bot_played = now if bot else self.bot_played
         known = self._keep(name)
         known.matches = [*(at for at in known.matches if at > now - DAY), now]
         known.broke_off = None

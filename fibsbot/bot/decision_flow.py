@@ -84,6 +84,8 @@ class DecisionFlow:
     """By situation, the answers that the server has refused, and how much had happened then."""
     _resignation_pending: bool = False
     """Whether an offer to resign waits for our answer, although the opponent has played on."""
+    _last_equity: tuple[str, float | None] = ("", None)
+    """The opponent of the last decision, and what the strategy said that it is worth to us."""
     _progress: int = 0
     """Counts what may change the server's mind about a command that it has refused: plays, the opponent's rolls, and
     what becomes of offers."""
@@ -108,6 +110,7 @@ class DecisionFlow:
 
     @on(m.GameStarts)
     def _on_game_starts(self, _: m.GameStarts) -> None:
+        self._last_equity = "", None
         self._resignation_pending = False
         if not self._context.tracked.turn_count:
             self._decisions.clear()
@@ -393,6 +396,7 @@ class DecisionFlow:
         if details is None:
             return  # it was recorded when it was sent first
         key = decision.key
+        self._last_equity = self._matches.current.opponent if self._matches.current else "", details.equity
         self._context.counters.decisions += 1
         self._context.record(
             "decision",
@@ -407,6 +411,11 @@ class DecisionFlow:
             seconds=details.seconds,
             fallback=details.fallback,
         )
+
+    def last_equity(self, opponent: str) -> float | None:
+        """Return what our last decision in the game with this opponent is worth to us, if the strategy said so."""
+        against, equity = self._last_equity
+        return equity if against == opponent else None
 
     # -- waiting ------------------------------------------------------------------------------------------------
 

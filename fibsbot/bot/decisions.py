@@ -178,7 +178,7 @@ def command_for(state: MatchState, answer: StrategyAnswer, direction: int) -> De
     except RuleError:
         play = next(iter(state.plays), Play())
     moves = play_to_fibs(play, direction) if state.rules is BACKGAMMON else moves_to_fibs(play)
-    return DecisionCommand(c.Move(moves), format_play(play, state), play)
+    return DecisionCommand(c.Move(moves) if moves else c.EmptyMove(), format_play(play, state), play)
 
 
 def _command_without_moves(

@@ -16,6 +16,7 @@ from fibs_protocol.messages import Message
 from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import AgentSettings
 from fibsbot.match import Phase
+from fibsbot.policy.name_lists import PlayerLists
 from fibsbot.rules.backgammon import Board
 from fibsbot.rules.ruleset import Turn
 from fibsbot.strategies.questions import Question, StrategyAnswer
@@ -186,6 +187,13 @@ class OrderGiven(Event):
     """An operator's order that concerns another player: `invite`, `block`, `unblock` or `say`."""
 
     given: GivenOrder
+
+
+@frozen
+class ListsChanged(Event):
+    """The lists of players outside of the configuration say something else."""
+
+    lists: PlayerLists
 
 
 @frozen

@@ -438,11 +438,9 @@ class ReceivedInvitations:
             invitation.complete = True
 
     def ready(self) -> str | None:
-        """Return whose invitation has been accepted and can be joined now."""
-        return next(
-            (invitation.name for invitation in self._received.values() if invitation.accepted and invitation.complete),
-            None,
-        )
+        """Return whose invitation has been accepted and can be joined now: people's come before those of bots."""
+        ready = (invitation for invitation in self._received.values() if invitation.accepted and invitation.complete)
+        return min((invitation.name for invitation in ready), key=self._players.is_bot, default=None)
 
     def on_unanswered(self, outcome: CommandOutcome) -> None:
         """Give up what the server refused, or gave no answer to."""

@@ -7,7 +7,7 @@ player.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Container
 from typing import Final
 
@@ -23,7 +23,7 @@ from fibsbot.bot.invitations import STARTS_FAIL_TEXT, InvitationPurpose, Receive
 from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.players import Players
 from fibsbot.bot.saved_matches import SavedMatches
-from fibsbot.bot.settings import AgentSettings
+from fibsbot.bot.settings import AgentSettings, PlaySettings, SeekSettings
 from fibsbot.fibs_numbering import length_from_fibs
 from fibsbot.policy import CHOUETTE, Direction, RefusalReason, reasons_to_refuse
 
@@ -54,6 +54,8 @@ class SearchHistory:
     recent: deque[tuple[float, str]] = field(factory=deque)
     """Times and names of those invited within the last hour."""
     last: str | None = None
+    turns: Counter[InvitationPurpose] = field(factory=Counter)
+    """Invitations of each purpose, which take the lengths in turn."""
     ordered: dict[str, OrderedInvitation] = field(factory=dict)
     """Invitations that an operator has ordered and that did not go out yet, by player."""
 
@@ -131,21 +133,30 @@ class OpponentSearch:
         return False
 
     def _invite_wanted(self, saved: Container[str]) -> bool:
-        name, length = self._context.settings.play.invite, self._context.settings.play.invite_length
+        name, play = self._context.settings.play.invite, self._context.settings.play
         if name is None or not self._players.is_free(name):
             return False
         if name in saved and self._context.memory.history_of(name).stuck is None:
             return False
-        if not self._suits(name, length):
+        length = next(
+            (length for length in self._in_turn(InvitationPurpose.WANTED, play) if self._suits(name, length)), None
+        )
+        if length is None:
             self._wake_when_cool(name)
             return False
         if not self._sent_invitations.may_invite(name):
             return False
-        play = self._context.settings.play
+        self._history.turns[InvitationPurpose.WANTED] += 1
         self._sent_invitations.invite(
             name, length, InvitationPurpose.WANTED, game=play.invite_game, laws=play.invite_laws
         )
         return True
+
+    def _in_turn(self, purpose: InvitationPurpose, settings: PlaySettings | SeekSettings) -> tuple[int, ...]:
+        """Return the lengths to invite to, the one first whose turn it is."""
+        lengths = settings.lengths_in_turn
+        first = self._history.turns[purpose] % len(lengths)
+        return (*lengths[first:], *lengths[:first])
 
     def _suits(self, name: str, length: int) -> bool:
         return not reasons_to_refuse(self._context.settings.policy, self._players.request(name, length, Direction.OURS))
@@ -181,17 +192,23 @@ class OpponentSearch:
         return recent[-per_hour][0] + HOUR if len(recent) >= per_hour else 0.0
 
     def _invite_found(self, saved: Container[str]) -> None:
-        found = [name for name in self._players.users if name not in saved and self._is_eligible(name)]
+        seek = self._context.settings.seek
+        length, found = 0, list[str]()
+        for length in self._in_turn(InvitationPurpose.SEEK, seek):
+            found = [name for name in self._players.users if name not in saved and self._is_eligible(name, length)]
+            if found:
+                break
         others = [name for name in found if name != self._history.last] or found
         if others:
             name = self._context.rng.choice(sorted(others))
             self._history.last = name
             self._history.recent.append((self._context.now, name))
             self.reset_idle()
-            self._sent_invitations.invite(name, self._context.settings.seek.length, InvitationPurpose.SEEK)
+            self._history.turns[InvitationPurpose.SEEK] += 1
+            self._sent_invitations.invite(name, length, InvitationPurpose.SEEK)
 
-    def _is_eligible(self, name: str) -> bool:
-        """Whether a player may be invited to a new match."""
+    def _is_eligible(self, name: str, length: int) -> bool:
+        """Whether a player may be invited to a new match of this length."""
         context, seek, info = self._context, self._context.settings.seek, self._players.users[name]
         if name == context.settings.name or info.away or not self._players.is_free(name):
             return False
@@ -200,7 +217,7 @@ class OpponentSearch:
         refused = context.memory.history_of(name).refused
         if refused is not None and context.now < refused + seek.forgive:
             return False
-        return all(name != sought for _, sought in self._history.recent) and self._suits(name, seek.length)
+        return all(name != sought for _, sought in self._history.recent) and self._suits(name, length)
 
 
 @define
@@ -273,7 +290,7 @@ class Lobby:
         """Note that a match was played to its end."""
         self._saved_matches.finished(opponent)
         self._sent_invitations.start_succeeded(opponent)
-        self._context.memory.note_played(opponent, self._context.now)
+        self._context.memory.note_played(opponent, self._context.now, bot=self.players.is_bot(opponent))
 
     def match_saved(
         self, opponent: str, length: int | None, *, wrong_length: bool, unwanted: bool, how: Departure | None

@@ -12,7 +12,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.messages import Message
 from fibs_protocol.session import LOGGED_IN, State
-from fibs_protocol.words import Setting, Toggle
+from fibs_protocol.words import GUEST, Setting, Toggle
 from fibsbot.bot import events_and_actions as e
 from fibsbot.bot.command_queue import CommandOutcome, CommandQueue
 from fibsbot.bot.context import AgentContext, Feature, Timer, feature_of, on
@@ -281,7 +281,6 @@ class LoginSequence:
                 self._queue.drop(*REPEATED_COMMANDS)
 
 
-GUEST: Final = "guest"
 MAX_WAITS: Final = 4
 """The whole registration takes this many waits at most, whatever the server sends."""
 

@@ -123,7 +123,7 @@ class Players:
     def request(self, name: str, length: int, direction: Direction, saved_games: int | None = None) -> MatchRequest:
         """Return what the policy needs to know of a possible match."""
         context, info = self._context, self.users.get(name)
-        known = context.memory.history_of(name)
+        known, lists = context.memory.history_of(name), context.memory.lists
         return MatchRequest(
             name=name,
             length=length,
@@ -134,7 +134,10 @@ class Players:
             saved_games=saved_games,
             since_last=known.since_last(context.now),
             matches_today=known.matches_today(context.now),
-            on_block_list=name in context.memory.blocked,
+            own_rating=context.rating[0] if context.rating else None,
+            since_bot=None if context.memory.bot_played is None else context.now - context.memory.bot_played,
+            on_block_list=name in context.memory.blocked or lists.block.has(name, direction),
+            on_allow_list=None if lists.allow is None else lists.allow.has(name, direction),
             paused=context.paused,
             finishing=context.finishing,
         )

@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+import structlog
 from attrs import frozen
 
 from fibs_protocol.commands import Command
@@ -25,6 +26,8 @@ from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.redaction import password_hidden
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.pool import StrategyChain, TimedAnswer
+
+_log = structlog.get_logger(__name__)
 
 Connect: TypeAlias = Callable[[], Awaitable[Connection]]
 
@@ -164,6 +167,8 @@ class Runner:
             self._registering = None
         if self._driver.session_log:
             self._driver.session_log.event("registration_ended", outcome=registration.outcome)
+        if registration.outcome == "":
+            _log.info("registered a new account", name=account.name, server=self._settings.server.address)
         if registration.outcome and not registration.exists and self._driver.ended is None:
             raise RegistrationError(registration.outcome)
 

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from attrs import evolve, field, frozen
 
+from fibs_protocol.words import GUEST
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.match import LONGEST_MATCH
 from fibsbot.policy import NamePattern, Policy, full_game_name, is_game, is_player_name, names_laws
+from fibsbot.policy.name_lists import ListSettings
 from fibsbot.records.session_log import Rotation
 from fibsbot.rules.law_words import LawWordsError, name_same_laws
 from fibsbot.setting import MONTH, seconds, setting, setting_fields
@@ -23,6 +25,18 @@ PLAYER: Final[Mapping[str, Any]] = {
     "check": is_player_name,
 }
 """Fields of a setting that takes names of players."""
+
+
+def is_account_name(name: str) -> bool:
+    """Return whether an account may have this name."""
+    return is_player_name(name) and name.lower() != GUEST
+
+
+ACCOUNT: Final[Mapping[str, Any]] = {
+    "expected": f"a name of letters and underscores, at most 20, not {GUEST!r}, which servers keep for registering",
+    "check": is_account_name,
+}
+"""Fields of a setting that takes the name of an account."""
 
 
 @frozen
@@ -75,16 +89,30 @@ class Timings:
         return evolve(self, **{name: getattr(self, name) * factor for name in waits})
 
 
-OPPONENT: Final = "{opponent}"
-"""Stands for the opponent's name in the greeting."""
+PLACEHOLDERS: Final = ("opponent", "me", "score", "length")
+"""Names in braces that stand for something in a greeting or goodbye."""
+_PLACEHOLDER: Final = re.compile(rf"\{{({'|'.join(PLACEHOLDERS)})\}}")
+_LINE: Final = (
+    f"1 to 240 ASCII characters without ** and without braces but {', '.join(f'{{{name}}}' for name in PLACEHOLDERS)}"
+)
+
+
+def placeholders_in(text: str) -> frozenset[str]:
+    """Return the names in braces that a text contains."""
+    return frozenset(_PLACEHOLDER.findall(text))
+
+
+def fill_in(text: str, values: Mapping[str, str]) -> str:
+    """Return a greeting or goodbye with values in place of the names in braces."""
+    return _PLACEHOLDER.sub(lambda match: values[match[1]], text)
 
 
 def _is_chat_line(text: str) -> bool:
     """Whether the server passes a text on as it is: it would cut or spoil anything else.
 
-    Braces are those of `{opponent}`: any others were meant to stand for something.
+    Braces are those of PLACEHOLDERS: any others were meant to stand for something.
     """
-    plain = text.replace(OPPONENT, "")
+    plain = _PLACEHOLDER.sub("", text)
     return bool(re.fullmatch(r"[ -~]{1,240}", text)) and not re.search(r"\*\*|[{}]", plain) and bool(text.strip())
 
 
@@ -95,16 +123,31 @@ class ChatSettings:
     greet: bool = setting(default=True, help="Whether to greet the opponent, once per match.")
     greeting: str = setting(
         "Hello, I'm a computer program. If I get stuck, kibitz `move`. For more commands, tell me `help`.",
-        "Text of the greeting; `{opponent}` stands for the opponent's name.",
+        "Text of the greeting; `{opponent}` stands for the opponent's name, `{me}` for the bot's, `{score}` for the"
+        " score, the bot's points first, `{length}` for the points of the match, or `unlimited`.",
         blanks=True,
-        expected="1 to 240 ASCII characters without ** and without braces but {opponent}",
+        expected=_LINE,
         check=_is_chat_line,
+    )
+    goodbye: str | None = setting(
+        None,
+        "What to tell the opponent after a match that was played to its end, with the same names in braces; without a"
+        " value nothing.",
+        blanks=True,
+        expected=_LINE,
+        check=_is_chat_line,
+        example="Thank you for the match, {opponent}!",
     )
     greet_watchers: bool = setting(
         default=False, help="Whether to welcome players who watch a match, by tell, once per match."
     )
     answer: bool = setting(
         default=True, help="Whether to answer `help`, `settings`, `stats`, `score` and `who are you`."
+    )
+    evaluation: bool = setting(
+        default=False,
+        help="Whether to tell the equity of its last decision to those who watch the match, play none and ask for"
+        " `eval` by tell. Nothing shows whether a watcher passes it on to the opponent.",
     )
     window: float = seconds(300.0, "Time within which a player gets only one answer to the same question.", minimum=0)
     operators: tuple[str, ...] = setting(
@@ -128,11 +171,24 @@ class SeekSettings:
         None, "Time without a match before somebody is invited; without a value nobody is.", above=0, example=600.0
     )
     length: int = setting(5, "Length of the matches to offer.", unit="points", minimum=1, maximum=LONGEST_MATCH)
+    lengths: tuple[int, ...] = setting(
+        (),
+        "Lengths of the matches to offer in turn, in place of `length`.",
+        unit="points",
+        minimum=1,
+        maximum=LONGEST_MATCH,
+        example=(3, 5, 7),
+    )
     per_hour: int = setting(6, "Maximum number of invitations within an hour.", minimum=1, maximum=60)
     forgive: float = seconds(
         86_400.0, "Time before a player who has refused is invited again.", minimum=0, maximum=MONTH
     )
     bots: bool = setting(default=False, help="Whether to invite other bots.")
+
+    @property
+    def lengths_in_turn(self) -> tuple[int, ...]:
+        """The lengths to offer, one after the other."""
+        return self.lengths or (self.length,)
 
 
 @frozen
@@ -149,6 +205,14 @@ class PlaySettings:
     invite: str | None = setting(None, "Player to invite whenever there is no match.", example="arthur", **PLAYER)
     invite_length: int = setting(
         1, "Length of the matches to invite that player to.", unit="points", minimum=1, maximum=LONGEST_MATCH
+    )
+    invite_lengths: tuple[int, ...] = setting(
+        (),
+        "Lengths of those matches in turn, in place of `invite_length`.",
+        unit="points",
+        minimum=1,
+        maximum=LONGEST_MATCH,
+        example=(3, 5, 7),
     )
     invite_laws: str | None = setting(
         None,
@@ -172,6 +236,11 @@ class PlaySettings:
     resign: bool = setting(default=True, help="Whether to resign games that the strategy considers lost.")
     resign_match: bool = setting(default=False, help="Whether to resign also if that loses the match.")
 
+    @property
+    def lengths_in_turn(self) -> tuple[int, ...]:
+        """The lengths to invite that player to, one after the other."""
+        return self.invite_lengths or (self.invite_length,)
+
 
 @frozen
 class AgentSettings:
@@ -187,6 +256,7 @@ class AgentSettings:
     seek: SeekSettings = field(factory=SeekSettings)
     chat: ChatSettings = field(factory=ChatSettings)
     timings: Timings = field(factory=Timings)
+    lists: ListSettings = field(factory=ListSettings)
     seed: int | None = None
     """Seed of the random waits; None: a different one each run."""
     strict: bool = False
@@ -225,3 +295,5 @@ class RunSettings:
     """File of the session log; None: there is none."""
     rotation: Rotation | None = None
     """When the session log begins a new file; None: never."""
+    match_directory: Path | None = None
+    """Where `fibsbot run` writes each finished match into a file of its own; None: nowhere."""

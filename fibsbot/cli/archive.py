@@ -24,7 +24,17 @@ from rich.table import Table
 from fibsbot.archive.dataset import ArchiveError, MissingDuckDBError
 from fibsbot.archive.reader import DEFAULT_FOLDER, Archive, QueryError, open_archive
 from fibsbot.cli import ConfigError, UserError
-from fibsbot.cli.options import FILE, FOLDER, WorkerOptions, configured_store, store_errors, worker_options
+from fibsbot.cli.options import (
+    FILE,
+    FOLDER,
+    Day,
+    FiniteRange,
+    PositionClass,
+    WorkerOptions,
+    configured_store,
+    store_errors,
+    worker_options,
+)
 from fibsbot.cli.output import check_free, check_writable, progress_bar
 from fibsbot.drawing.markup import clean
 from fibsbot.engine import MAX_PLIES, short_details
@@ -135,6 +145,8 @@ def _text(value: Any) -> str:
 # -- built-in questions ------------------------------------------------------------------------------------------------
 
 
+KINDS: Final = ("play", "double", "take", "resign", "accept", "name")
+"""Kinds of decisions, as in the column `kind`."""
 COUNT: Final = 20
 """Positions that are shown where nothing else is asked for."""
 
@@ -270,10 +282,47 @@ def luck(folder: Path, **options: Any) -> None:
 
 @click.command()
 @_count_option
+@click.option("--player", metavar="NAME", help="Show only errors of this player.")
+@click.option("--since", metavar="DATE", type=Day(), help="Show only errors of matches from this day on (UTC).")
+@click.option(
+    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Show only this kind of decision; repeatable."
+)
+@click.option(
+    "--class",
+    "classes",
+    metavar="CLASS",
+    multiple=True,
+    type=PositionClass(),
+    help='Show only positions of this class, such as "back game" or race; repeatable.',
+)
+@click.option(
+    "--worse-than",
+    "least_loss",
+    metavar="LOSS",
+    default=0.0,
+    type=FiniteRange(0.0),
+    help="Show only errors that lost this much equity or more.  [default: all]",
+)
 @_question
-def blunders(count: int, folder: Path, **options: Any) -> None:
+def blunders(  # noqa: PLR0913 - one argument per option
+    count: int,
+    folder: Path,
+    *,
+    player: str | None,
+    since: dt.datetime | None,
+    kinds: tuple[str, ...],
+    classes: tuple[str, ...],
+    least_loss: float,
+    **options: Any,
+) -> None:
     """Show the largest errors."""
-    _ask(lambda questions: questions.blunders(count), folder, options)
+
+    def ask(questions: Questions) -> Answer:
+        from fibsbot.archive.questions import ErrorFilter  # noqa: PLC0415 - slow to import
+
+        return questions.blunders(count, ErrorFilter(player, since, kinds, classes, least_loss))
+
+    _ask(ask, folder, options)
 
 
 @click.command()

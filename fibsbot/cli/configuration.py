@@ -32,7 +32,7 @@ from fibsbot.policy.policy import CHOUETTE, UNLIMITED_WORD
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.stored_rows import PlayerMemory, StoredOpponent
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
-from fibsbot.text import format_duration, plural
+from fibsbot.text import format_duration, join_words, plural
 
 
 @click.command("check-config")
@@ -108,15 +108,16 @@ def _invitations(agent: AgentSettings) -> Iterator[str]:
     seek = agent.seek
     play = agent.play
     if play.invite:
-        kind = f"{_points(play.invite_length)}{_kind(play.invite_game, play.invite_laws)}"
+        kind = f"{_points(*play.lengths_in_turn)}{_kind(play.invite_game, play.invite_laws)}"
         yield f"{play.invite} to {kind}, whenever there is no match"
     if seek.after is not None:
         often = f"at most {seek.per_hour} an hour"
-        yield f"somebody to {_points(seek.length)}, after {seek.after:g} s without a match, {often}"
+        yield f"somebody to {_points(*seek.lengths_in_turn)}, after {seek.after:g} s without a match, {often}"
 
 
-def _points(length: int) -> str:
-    return plural(length, "point")
+def _points(*lengths: int) -> str:
+    *others, last = lengths
+    return join_words([*map(str, others), plural(last, "point")], "or")
 
 
 def _kind(game: str | None, laws: str | None) -> str:
@@ -192,6 +193,7 @@ class StoredFacts:
 @click.option("--config", "path", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file.")
 @click.option("--account", metavar="NAME", help="Account of the configuration file, if it has several.")
 @click.option("--rating", type=FiniteRange(min=0), help="Rating of the other player.")
+@click.option("--own-rating", type=FiniteRange(min=0), help="Rating of the bot.")
 @click.option("--experience", type=click.IntRange(min=0), help="Experience of the other player.")
 @click.option("--client", help="Client program of the other player.")
 @click.option("--saved-games", type=click.IntRange(min=0), help="Number of saved games of the other player.")
@@ -205,6 +207,7 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
     path: Path | None,
     account: str | None,
     rating: float | None,
+    own_rating: float | None,
     experience: int | None,
     client: str | None,
     saved_games: int | None,
@@ -238,9 +241,11 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
         laws=laws or "",
         game=game,
         saved_games=saved_games,
+        own_rating=own_rating,
     )
     known, trouble = _look_up(config, account, name) if path else (None, None)
     request = known.add_to(given) if known else given
+    request = _with_lists(config, account, request)
     found = reasons_to_refuse(policy, request)
     if as_json:
         click.echo(json.dumps(_as_json(policy, request, found) | {"trouble": trouble}))
@@ -252,6 +257,21 @@ def explain_invite(  # noqa: PLR0913, PLR0917 - one argument per option
         if trouble:
             click.echo(f"not checked: earlier matches, as {trouble}")
     raise SystemExit(1 if found else 0)
+
+
+def _with_lists(config: Config, account: str | None, request: MatchRequest) -> MatchRequest:
+    """Return the request with what the lists of players say: files, and the bot's copies of those at addresses."""
+    try:
+        settings = config.for_account(config.account_called(account)).lists
+    except UnknownAccountError:
+        settings = config.lists
+    if not settings.block and not settings.allow:
+        return request
+    from fibsbot.service.list_reader import ListReader  # noqa: PLC0415 - asyncio, which few need here
+
+    lists = ListReader(config.service.state / "lists" if config.service.state else None).load(settings)
+    allowed = None if lists.allow is None else lists.allow.has(request.name, request.direction)
+    return evolve(request, on_block_list=lists.block.has(request.name, request.direction), on_allow_list=allowed)
 
 
 def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFacts | None, str | None]:
@@ -303,6 +323,7 @@ def _as_json(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, 
         "reasons": [asdict(reason) for reason in found],
         "not_known": list(unknown_facts(policy, request)),
         "rating": request.rating,
+        "own_rating": request.own_rating,
         "experience": request.experience,
         "client": request.client,
         "saved_games": request.saved_games,

@@ -19,6 +19,7 @@ import click
 from attrs import frozen
 from click.core import ParameterSource
 
+from fibs_protocol.words import GUEST
 from fibsbot.cli import ConfigError, RunError, UserError
 from fibsbot.engine import DEFAULT_TRIALS, MAX_TRIALS
 from fibsbot.rules.law_words import LIMIT_WORD, MOST_LIMIT, LawWordsError, parse_law_words
@@ -70,6 +71,16 @@ class PlayerName(click.ParamType[str]):
         return str(value)
 
 
+class AccountName(PlayerName):
+    """The name of an account."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        if str(value).lower() == GUEST:
+            self.fail(f"expected the name of an account, got {value!r}, which servers keep for registering", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class Day(click.ParamType[dt.datetime]):
     """A day, as its beginning in UTC."""
 
@@ -81,6 +92,20 @@ class Day(click.ParamType[dt.datetime]):
             return dt.datetime.strptime(str(value), "%Y-%m-%d").replace(tzinfo=dt.UTC)
         except ValueError:
             self.fail(f"expected a day such as 2026-01-31, got {value!r}", param, ctx)
+
+
+class PositionClass(click.ParamType[str]):
+    """A class of positions of backgammon."""
+
+    name = "class"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        from fibsbot.analysis.position_classes import CLASSES  # noqa: PLC0415 - loads the engine's arrays
+
+        if value not in CLASSES:
+            self.fail(f"expected one of {', '.join(CLASSES)}; got {value!r}", param, ctx)
+        return str(value)
 
 
 class GameName(click.ParamType[str]):

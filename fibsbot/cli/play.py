@@ -10,7 +10,15 @@ import click
 from attrs import evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import DEFAULT_PORT, FOLDER, FiniteRange, PlayerName, load_config_file, server_address
+from fibsbot.cli.options import (
+    DEFAULT_PORT,
+    FOLDER,
+    AccountName,
+    FiniteRange,
+    PlayerName,
+    load_config_file,
+    server_address,
+)
 from fibsbot.config import Config, UnknownAccountError
 from fibsbot.config.settings import DEFAULT_VARIABLE, AccountConfig
 from fibsbot.log import LogFormat, LogLevel, configure_log
@@ -64,7 +72,7 @@ def _override_option(name: str, about: str, kind: Any = None) -> Callable[[Any],
     callback=server_address,
     help=f"Server to connect to.  [default port: {DEFAULT_PORT}]",
 )
-@click.option("--account", "account_name", metavar="NAME", type=PlayerName(), help="Name of the account.")
+@click.option("--account", "account_name", metavar="NAME", type=AccountName(), help="Name of the account.")
 @click.option(
     "--password-file",
     type=click.Path(path_type=Path),
@@ -146,6 +154,8 @@ def _with_overrides(config: Config, options: Mapping[str, Any]) -> Config:
             value = LogFormat(options[option]) if option == "log_format" else options[option]
             table = evolve(getattr(config, section), **{setting: value})
             config = evolve(config, **{section: table})
+    if options["length"] is not None:
+        config = evolve(config, bot=evolve(config.bot, invite_lengths=()))  # which would come before it
     return config
 
 

@@ -69,15 +69,21 @@ class ConfigFile:
 
     def start(self) -> CheckResult:
         """Read the file for the first time, and set up the log. Raises ConfigError."""
-        checked = check(self._path, before_strategies=_check_places)
+        checked = check(self._path, before_strategies=self._before_strategies)
         if checked.problems:
             raise ConfigError(format_problems(self._path, checked.problems))
-        self.config = checked.config
         self._passwords = {plan.agent.name: plan.agent.password for plan in checked.runs}
-        self._set_up_log()
         for doubt in config_warnings(self.config):
             _log.warning(doubt)
         return checked
+
+    def _before_strategies(self, config: Config) -> None:
+        """Take the settings, and say what comes next, which may take half a minute at the very first start."""
+        _check_places(config)
+        self.config = config
+        self._set_up_log()
+        accounts = ", ".join(account.name or "" for account in config.accounts)
+        _log.info("starting", accounts=accounts, what="the strategies are tried before anything connects")
 
     def read_again(self) -> ReloadResult:
         """Read the file anew; where it cannot be used, everything stays as it is."""

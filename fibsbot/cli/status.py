@@ -105,9 +105,9 @@ def order(
     \b
     pause [ACCOUNT]            start no new match until `resume`
     resume [ACCOUNT]           start matches again after `pause`
-    connect [ACCOUNT]          try to connect now, without waiting for the end of the pause
-    invite NAME LENGTH [GAME]  invite a player, once, as soon as both are free within an hour
-    block NAME                 play a player no more, also after a restart; a match that is on is finished
+    connect [ACCOUNT]          try to connect now, without waiting
+    invite NAME LENGTH [GAME]  invite a player, once, as soon as both are free
+    block NAME                 play a player no more, also after a restart
     unblock NAME               undo `block`
     say NAME TEXT              tell a player something
     finish [ACCOUNT]           finish the match, then log out

@@ -16,7 +16,7 @@ import click
 from attrs import define, evolve
 
 from fibsbot.cli import UserError
-from fibsbot.cli.options import DEFAULT_PORT, FOLDER, PlayerName, laws_from, laws_options, server_address
+from fibsbot.cli.options import DEFAULT_PORT, FOLDER, AccountName, laws_from, laws_options, server_address
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
@@ -56,7 +56,7 @@ PATIENCE: Final = 2.0
     callback=server_address,
     help=f"Play on a server instead, such as fibs.com.  [default port: {DEFAULT_PORT}]",
 )
-@click.option("--user", metavar="NAME", type=PlayerName(), help="Your name on the server.")
+@click.option("--user", metavar="NAME", type=AccountName(), help="Your name on the server.")
 @click.option("--register", is_flag=True, help="Create the account on the server if it has none of this name.")
 @click.option("--keyring", metavar="SERVICE", help="Take the password from this machine's keyring.")
 @click.option(

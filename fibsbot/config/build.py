@@ -107,7 +107,13 @@ def run_settings(config: Config, account: AccountConfig, password: str, log_path
     """Return the settings of the run of an account that has a name."""
     one = config.for_account(account)
     agent = AgentSettings(
-        account.name or "", password, play=one.bot, policy=one.policy, seek=one.seek, chat=one.chat, timings=one.timing
+        *(account.name or "", password),
+        play=one.bot,
+        policy=one.policy,
+        seek=one.seek,
+        chat=one.chat,
+        timings=one.timing,
+        lists=one.lists,
     )
     return RunSettings(
         one.server,
@@ -115,6 +121,7 @@ def run_settings(config: Config, account: AccountConfig, password: str, log_path
         backoff=one.reconnect,
         log_path=log_path,
         rotation=one.log.rotation,
+        match_directory=one.log.match_directory,
     )
 
 

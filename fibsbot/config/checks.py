@@ -22,7 +22,7 @@ from fibsbot.config.hooks import hook_paths, notify_hooks
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
 from fibsbot.files import check_can_create, is_disk_full
-from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings
+from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings, is_web_address
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name, is_file
 from fibsbot.strategies.loader import StrategyError, available, first_fault, load
@@ -249,7 +249,7 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     yield bot.invite and bot.invite == account.name, "bot.invite is the account itself"
     unused = [
         name
-        for name in ("length", "laws", "game")
+        for name in ("length", "lengths", "laws", "game")
         if getattr(bot, f"invite_{name}") != getattr(PlaySettings(), f"invite_{name}")
     ]
     yield (
@@ -258,24 +258,31 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
     )
     yield bot.invite_game and bot.invite_laws, "bot.invite_laws is ignored, because bot.invite_game has laws of its own"
     if bot.invite:
-        request = MatchRequest(bot.invite, bot.invite_length, Direction.OURS)
+        request = MatchRequest(bot.invite, bot.lengths_in_turn[0], Direction.OURS)
         codes = ", ".join(reason.code for reason in reasons_to_refuse(config.policy, request))
         yield codes, f"bot.invite is {bot.invite}, whom the policy excludes ({codes})"
 
 
+def _lists(config: Config, _: AccountConfig) -> Conditions:
+    for setting in ("block", "allow"):
+        for number, place in enumerate(getattr(config.lists, setting), 1):
+            missing = not is_web_address(place) and not Path(place).expanduser().is_file()
+            yield missing, f"lists.{setting}[{number}] is no file that can be read"
+
+
 def _seeking(config: Config, _: AccountConfig) -> Conditions:
     seek, default = config.seek, SeekSettings()
-    unused = [
-        name for name in ("length", "per_hour", "forgive", "bots") if getattr(seek, name) != getattr(default, name)
-    ]
+    names = ("length", "lengths", "per_hour", "forgive", "bots")
+    unused = [name for name in names if getattr(seek, name) != getattr(default, name)]
     yield unused and seek.after is None, f"seek.{' and '.join(unused)} without seek.after: nobody is invited"
     if seek.after is not None:
         yield (
             not seek.bots and not config.policy.people,
             "seek finds nobody: policy.people and seek.bots are both false",
         )
-        lengths = config.policy.lengths
-        yield seek.length not in lengths, f"seek.length is {seek.length}, which is not in policy.lengths"
+        name = "lengths has" if seek.lengths else "length is"
+        for length in seek.lengths_in_turn:
+            yield length not in config.policy.lengths, f"seek.{name} {length}, which is not in policy.lengths"
 
 
 def _chat(config: Config, account: AccountConfig) -> Conditions:
@@ -309,6 +316,7 @@ def _reconnecting(config: Config, _: AccountConfig) -> Conditions:
 _CHECKS: Final[tuple[Callable[[Config, AccountConfig], Conditions], ...]] = (
     _server,
     _play,
+    _lists,
     _seeking,
     _chat,
     _timings,

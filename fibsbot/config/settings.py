@@ -13,11 +13,12 @@ from typing import Any, Final, get_args, get_origin
 
 from attrs import evolve, field, fields, frozen
 
-from fibsbot.bot.settings import PLAYER, ChatSettings, PlaySettings, SeekSettings, Timings
+from fibsbot.bot.settings import ACCOUNT, ChatSettings, PlaySettings, SeekSettings, Timings
 from fibsbot.client.settings import BackoffSettings, ServerSettings
 from fibsbot.log import LogFormat, LogLevel
 from fibsbot.notify.settings import NotifySettings
 from fibsbot.policy import Lengths, NamePattern, Policy
+from fibsbot.policy.name_lists import ListSettings
 from fibsbot.records.session_log import Rotation
 from fibsbot.service.settings import ServiceSettings, UnknownAccountError
 from fibsbot.setting import SettingInfo, SettingsClass, setting, setting_fields
@@ -178,7 +179,7 @@ class AccountConfig:
     `password` and in the environment variable FIBSBOT_PASSWORD.
     """
 
-    name: str | None = setting(None, "Name of the account.", example="marvin", needs_restart=True, **PLAYER)
+    name: str | None = setting(None, "Name of the account.", example="marvin", needs_restart=True, **ACCOUNT)
     password_file: Path | None = setting(
         None,
         "File with the password in its first line.",
@@ -220,6 +221,13 @@ class LogSettings:
     level: LogLevel = setting(LogLevel.INFO, "Lowest level of the lines in the program's own log.")
     directory: Path = setting(
         Path("logs"), "Directory of the session logs, the exact bytes of each connection.", needs_restart=True
+    )
+    match_directory: Path | None = setting(
+        None,
+        "Directory in which each finished match is written into a file of its own, as .mat, or as JSON if it is no"
+        " backgammon; the name says date, account, opponent and length.",
+        example="matches",
+        needs_restart=True,
     )
     max_megabytes: int = setting(
         64,
@@ -266,6 +274,7 @@ class Config:
     accounts: tuple[AccountConfig, ...] = repeatable_section("account", AccountConfig)
     bot: PlaySettings = section(PlaySettings, per_account=True)
     policy: Policy = section(Policy, per_account=True)
+    lists: ListSettings = section(ListSettings, per_account=True)
     seek: SeekSettings = section(SeekSettings, per_account=True)
     chat: ChatSettings = section(ChatSettings, per_account=True)
     timing: Timings = section(Timings, per_account=True)

@@ -18,6 +18,7 @@ import fcntl
 import functools
 import hashlib
 import json
+import multiprocessing
 import os
 import re
 import struct
@@ -50,6 +51,8 @@ MAX_WAIT: Final = 240.0
 
 The longest functions take half a minute of the processor, which is minutes on a busy machine.
 """
+SILENCE: Final = 1.0
+"""Seconds of compilation, or of waiting for another process that compiles, after which a line says so."""
 _IMPORTS: Final = re.compile(rb"^from (fibsbot\.engine[\w.]*) import |\"(fibsbot\.engine\.\w+)\"", re.MULTILINE)
 """Imports of a file of the engine from other files of the engine."""
 
@@ -114,6 +117,7 @@ def compiling(function: Callable[..., Any]) -> Iterator[None]:
     What they have compiled is in the cache, so that the caller must look there again.
     """
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_progress.step())
         for folder in _folders(function):
             with contextlib.suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
@@ -208,22 +212,71 @@ def _wait_for_lock(file: IO[bytes], place: int) -> None:
         except OSError as error:
             if error.errno not in {errno.EACCES, errno.EAGAIN}:
                 raise
+            _progress.check()
             time.sleep(0.01)
         else:
             return
 
 
+class _Progress:
+    """Says once, and in one process of several, that the first start takes long.
+
+    A function's compilation begins with those that it calls, and one that takes long comes after many short ones, so
+    that it is enough to look at the clock when one begins.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is compiled yet."""
+        self._spent = 0.0
+        """Seconds of all steps that have ended."""
+        self._began: float | None = None
+        """When the outermost step that is on began."""
+        self._is_said = False
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """Count the time of the block, which may be within another one's."""
+        if self._began is not None:
+            self.check()
+            yield
+            return
+        self._began = time.monotonic()
+        try:
+            self.check()
+            yield
+        finally:
+            self._spent += time.monotonic() - self._began
+            self._began = None
+
+    def check(self) -> None:
+        """Write the line if enough time has passed."""
+        began = self._began
+        if self._is_said or began is None or self._spent + time.monotonic() - began < SILENCE:
+            return
+        self._is_said = True
+        if multiprocessing.parent_process() is None:
+            _log("info", "the engine is compiled on its first start, which takes about half a minute")
+
+
+_progress: Final = _Progress()
+
+
 def _warn(folder: Path, text: str) -> None:
-    """Log a warning: to the program's log if it is configured, else to stderr."""
+    """Log a warning, once for each folder."""
     if str(folder) in _warned:
         return
     _warned.add(str(folder))
+    _log("warning", text, folder=str(folder))
+
+
+def _log(level: str, text: str, **more: str) -> None:
+    """Write a line to the program's log if it is configured, else to stderr."""
     import structlog  # noqa: PLC0415 - rarely needed
 
     if structlog.is_configured():
-        structlog.get_logger(__name__).warning(text, folder=str(folder))
+        getattr(structlog.get_logger(__name__), level)(text, **more)
     else:
-        sys.stderr.write(f"fibsbot: {text}: {folder}\n")
+        sys.stderr.write(": ".join(["fibsbot", text, *more.values()]) + "\n")
 
 
 # -- digest of the sources ---------------------------------------------------------------------------------------------

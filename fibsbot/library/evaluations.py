@@ -21,6 +21,8 @@ from fibsbot.match import Phase
 from fibsbot.position import Play
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.errors import RuleError
+from fibsbot.rules.permissions import is_cube_dead
+from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import (
     Chances,
     CubeValues,
@@ -213,7 +215,7 @@ class RatedCube(JsonValue, Printed):
     double_take: float
     double_pass: float
     may_double: bool
-    """Whether a double is possible at all."""
+    """Whether a double is possible at all, and can win more."""
     chances: Chances | None = None
 
     @property
@@ -247,6 +249,8 @@ class RatedCube(JsonValue, Printed):
 def cube(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> RatedCube:
     """Return what doubling and not doubling are worth; of a board with a double, what it was worth.
 
+    A double by which nobody can win more, as at the last points of a match, counts as none.
+
     Raises RuleError after the roll.
     """
     decision = board.decision
@@ -256,7 +260,7 @@ def cube(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> RatedCube:
         raise RuleError(f"expected a board before a roll or with a double, got one to decide {decision.phase.value!r}")
     decision = fast_evolve(decision, phase=Phase.ROLL)
     judge = evaluator_of(evaluator)
-    if not decision.may_double:
+    if not decision.may_double or is_cube_dead(decision.game(), Seat.A):
         return RatedCube(judge.value(decision), 0.0, 0.0, may_double=False)
     values: CubeValues = judge.value_cube(decision)
     return RatedCube(values.no_double, values.double_take, values.double_pass, may_double=True, chances=values.chances)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import itertools
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Self, overload
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 from attrs import field, frozen
 
@@ -17,6 +19,9 @@ from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
 from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, short_name
 from fibsbot.transcript import Transcript, walk
+
+if TYPE_CHECKING:
+    from fibsbot.archive.sources import Source
 
 __all__ = [
     "AnalysedMatch",
@@ -88,6 +93,10 @@ class Match:
         """Return the same, for a prompt."""
         return f"<Match {self}>"
 
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the match in a line, and its games."""
+        return f"<p>{html.escape(str(self))}</p>{_Games(self)._repr_html_()}"
+
     def to_json(self) -> str:
         """Return the match as JSON, in one line: the format `json` of files."""
         from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415 - a program may only read
@@ -105,22 +114,59 @@ class Match:
         return cls(transcripts[0])
 
 
+@frozen(repr=False)
+class _Games(Printed):
+    """The games of a match, a row each."""
+
+    match: Match
+
+    def columns(self) -> Sequence[str]:
+        """Return the headings."""
+        return (" game", "winner", " points", " score")
+
+    def rows(self) -> Sequence[Sequence[str]]:
+        """Return a row for each game."""
+        names = [short_name(name) for name in self.match.players]
+        return [
+            [
+                str(game.number),
+                names[game.result.winner] if game.result else "",
+                str(game.result.points) if game.result else "",
+                "{}-{}".format(*game.scores),
+            ]
+            for game in self.match.transcript.games
+        ]
+
+
 def read(*places: Path | str) -> Iterator[Match]:
     """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, JSON, session logs and others.
 
-    Raises OSError or FormatError for a file that is named and cannot be read; one that is found in a folder or a packed
-    file is left out with an UnreadableFileWarning.
+    Raises FormatError for what does not exist and for a folder without files, at once, and for a file that is named and
+    cannot be read, when it is its turn; one that is found in a folder or a packed file is left out with an
+    UnreadableFileWarning.
     """
     from fibsbot.archive.sources import sources_of  # noqa: PLC0415 - a program may only write
-    from fibsbot.replay.log_reading import CaptureError  # noqa: PLC0415 - as above
-    from fibsbot.replay.match_files import read_content  # noqa: PLC0415 - as above
 
     paths = [Path(place) for place in places]
     for path in paths:
-        path.stat()
-    for source in sources_of(paths):
-        if not source.name:
-            continue
+        try:
+            path.stat()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise FormatError(f"expected a file or folder with matches, got {str(path)!r}: {reason}") from None
+    sources = (source for source in sources_of(paths) if source.name)
+    first = next(sources, None)
+    if first is None:
+        raise FormatError(f"expected files with matches, got none in {', '.join(map(repr, map(str, paths))) or '()'}")
+    return _matches_of(itertools.chain((first,), sources))
+
+
+def _matches_of(sources: Iterable[Source]) -> Iterator[Match]:
+    """Yield the matches in the content of files."""
+    from fibsbot.replay.log_reading import CaptureError  # noqa: PLC0415 - as above
+    from fibsbot.replay.match_files import read_content  # noqa: PLC0415 - as above
+
+    for source in sources:
         problem = source.problem
         try:
             found = iter(()) if problem else read_content(source.name, source.parts)[1]
@@ -171,6 +217,11 @@ class AnalysedMatch(JsonValue, Printed):
         first, second = self.analysis.figures
         return first.pr, second.pr
 
+    @property
+    def has_luck(self) -> bool:
+        """Whether the luck of the rolls was analysed: it is not known after `analyse(match, luck=False)`."""
+        return any(one.luck is not None for game in self.analysis.games for one in game.decisions)
+
     def columns(self) -> Sequence[str]:
         """Return the headings."""
         return ("player", " decisions", " lost", " PR", " luck")
@@ -178,7 +229,7 @@ class AnalysedMatch(JsonValue, Printed):
     def rows(self) -> Sequence[Sequence[str]]:
         """Return a row for each player."""
         return [
-            [short_name(name), *_cells(figures), f"{figures.luck:+.3f}"]
+            [short_name(name), *_cells(figures), f"{figures.luck:+.3f}" if self.has_luck else "-"]
             for name, figures in zip(self.players, self.analysis.figures, strict=True)
         ]
 

@@ -4,6 +4,7 @@ The modules:
 
     policy.py the settings, and the facts of a match to decide about
     rules.py  the rules, each with a code and a sentence
+    name_lists.py lists of players that are kept outside of the configuration
 """
 
 from fibsbot.policy.policy import (

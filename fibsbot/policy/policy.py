@@ -231,6 +231,20 @@ class Policy:
     )
     min_rating: float | None = setting(None, "Lowest rating of the other player.", minimum=0, example=1450.0)
     max_rating: float | None = setting(None, "Highest rating of the other player.", minimum=0, example=1900.0)
+    min_rating_difference: float | None = setting(
+        None,
+        "Lowest rating of the other player, relative to the bot's own: -200 plays nobody more than 200 below it.",
+        minimum=-5000,
+        maximum=5000,
+        example=-200.0,
+    )
+    max_rating_difference: float | None = setting(
+        None,
+        "Highest rating of the other player, relative to the bot's own.",
+        minimum=-5000,
+        maximum=5000,
+        example=300.0,
+    )
     min_experience: int | None = setting(
         None, "Lowest experience of the other player: points played on this server.", minimum=0, example=50
     )
@@ -245,6 +259,11 @@ class Policy:
         (), f"If not empty, only these players are played. {_DIRECTIONS}", example=("arthur", "tri*:from")
     )
     bots: bool = setting(default=True, help="Whether to accept invitations of other bots.")
+    bot_pause: float = seconds(
+        0.0,
+        "Time after a match with a bot before the next new one with any bot, so that people find the bot free.",
+        minimum=0,
+    )
     people: bool = setting(default=True, help="Whether to accept invitations of people.")
     max_saved_games: int | None = setting(
         None,
@@ -280,6 +299,8 @@ class Policy:
         """Yield warnings about settings that leave nobody to play."""
         if _is_inverted(self.min_rating, self.max_rating):
             yield "min_rating is above max_rating: nobody whose rating is known is played"
+        if _is_inverted(self.min_rating_difference, self.max_rating_difference):
+            yield "min_rating_difference is above max_rating_difference: nobody whose rating is known is played"
         if _is_inverted(self.min_experience, self.max_experience):
             yield "min_experience is above max_experience: nobody whose experience is known is played"
         if not self.bots and not self.people:
@@ -300,6 +321,8 @@ class Policy:
         for rule in self.allow:
             if rule.is_name and any(other.matches(rule.pattern) and other.covers(rule) for other in self.block):
                 yield f"allow has {rule}, whom block has, too: block counts"
+        if self.bot_pause and not self.bots:
+            yield "bot_pause only matters for seek.bots, because bots is false"
         if self.max_per_day is not None and self.cool_down * self.max_per_day >= DAY:
             yield "max_per_day makes no difference: cool_down lets no more matches happen in 24 hours"
 
@@ -333,10 +356,16 @@ class MatchRequest:
     saved_games: int | None = None
     since_last: float | None = None
     """Seconds since the end of the last match with the other player; None if none is known."""
+    own_rating: float | None = None
+    """The bot's own rating."""
+    since_bot: float | None = None
+    """Seconds since the end of the last match with any bot; None if none is known."""
     matches_today: int = 0
     """New matches with the other player that ended within the last 24 hours."""
     on_block_list: bool = False
     """Whether an order or a list has blocked the other player."""
+    on_allow_list: bool | None = None
+    """Whether the other player is on a list of those who are played; None: there is no such list."""
     paused: bool = False
     """Whether the operator wants no new matches for now."""
     finishing: bool = False

@@ -31,6 +31,18 @@ def format_range(least: float | None, most: float | None) -> str:
     return "any" if most is None else f"at most {most:.10g}"
 
 
+def format_difference(least: float | None, most: float | None) -> str:
+    """Return a range of ratings relative to our own in words: `between 200 below and 300 above mine`."""
+    low, high = (_relative(difference) for difference in (least, most))
+    if least is not None and most is not None:
+        return f"between {low} and {high} mine"
+    return f"no lower than {low} mine" if most is None else f"no higher than {high} mine"
+
+
+def _relative(difference: float | None) -> str:
+    return f"{abs(difference or 0):.10g} {'below' if (difference or 0) < 0 else 'above'}"
+
+
 _FINISHING: Final = "I'm about to log out."
 _PAUSED: Final = "I'm taking a break and not starting new matches. Please try again later."
 _NOT_ACCEPTING: Final = "I'm not accepting invitations at the moment."
@@ -57,6 +69,8 @@ def describe_policy(policy: Policy, *, paused: bool = False, finishing: bool = F
 def _limits(policy: Policy) -> Iterator[str]:
     if (policy.min_rating, policy.max_rating) != (None, None):
         yield f"rated {format_range(policy.min_rating, policy.max_rating)}"
+    if (policy.min_rating_difference, policy.max_rating_difference) != (None, None):
+        yield f"rated {format_difference(policy.min_rating_difference, policy.max_rating_difference)}"
     if (policy.min_experience, policy.max_experience) != (None, None):
         yield f"with {format_range(policy.min_experience, policy.max_experience)} experience"
     if policy.experience_per_point:
@@ -112,15 +126,20 @@ def reasons_not_to_resume(policy: Policy, request: MatchRequest) -> tuple[Refusa
 def unknown_facts(policy: Policy, request: MatchRequest) -> tuple[str, ...]:
     """Return the names of the fields that this policy depends on, but that are unknown for this player."""
     wanted = {
-        "rating": (policy.min_rating, policy.max_rating) != (None, None),
+        "rating": any(limit is not None for limit in _rating_limits(policy)),
+        "own_rating": (policy.min_rating_difference, policy.max_rating_difference) != (None, None),
         "experience": (policy.min_experience, policy.max_experience) != (None, None) or policy.experience_per_point > 0,
-        "client": not (policy.bots and policy.people) and not is_bot(request.name),
+        "client": (policy.bot_pause > 0 or not (policy.bots and policy.people)) and not is_bot(request.name),
         "saved_games": policy.max_saved_games is not None,
     }
     theirs_only = {"client", "saved_games"} if request.direction is Direction.OURS else set()
     return tuple(
         name for name, needed in wanted.items() if needed and getattr(request, name) is None and name not in theirs_only
     )
+
+
+def _rating_limits(policy: Policy) -> tuple[float | None, ...]:
+    return policy.min_rating, policy.max_rating, policy.min_rating_difference, policy.max_rating_difference
 
 
 def _apply(policy: Policy, request: MatchRequest, codes: Collection[str]) -> tuple[RefusalReason, ...]:
@@ -162,7 +181,7 @@ def _blocked(policy: Policy, request: MatchRequest) -> str | None:
 
 def _not_allowed(policy: Policy, request: MatchRequest) -> str | None:
     allowing = _about(policy.allow, request.direction)
-    if not allowing or _fits(allowing, request.name):
+    if request.on_allow_list or (not allowing and request.on_allow_list is None) or _fits(allowing, request.name):
         return None
     return "I only play people on my operator's list, sorry."
 
@@ -224,6 +243,26 @@ def _rating(policy: Policy, request: MatchRequest) -> str:
     return f"I only play opponents rated {limits}; your rating is {request.rating or 0:.2f}."
 
 
+def _difference(policy: Policy, request: MatchRequest) -> str:
+    limits = format_difference(policy.min_rating_difference, policy.max_rating_difference)
+    own, theirs = request.own_rating or 0, request.rating or 0
+    return f"I only play opponents rated {limits}: I have {own:.2f}, you have {theirs:.2f}."
+
+
+def _difference_of(request: MatchRequest) -> float | None:
+    """Return by how much the other player is rated above us, if that is known."""
+    known = request.rating is not None and request.own_rating is not None
+    return round((request.rating or 0) - (request.own_rating or 0), 2) if known else None
+
+
+def _bot_pause(policy: Policy, request: MatchRequest) -> str | None:
+    since = request.since_bot
+    if since is None or since >= policy.bot_pause or not is_bot(request.name, request.client):
+        return None
+    wait = format_duration(policy.bot_pause - since)
+    return f"I've just played a bot and am free for people now. I can play another bot in {wait}."
+
+
 def _experience(policy: Policy, request: MatchRequest) -> str:
     limits = format_range(policy.min_experience, policy.max_experience)
     return f"I only play opponents with an experience of {limits}; you have {request.experience}."
@@ -281,6 +320,12 @@ RULES: Final[Mapping[str, Rule]] = {
     "rating_high": lambda policy, invitation: (
         _rating(policy, invitation) if _less(policy.max_rating, invitation.rating) else None
     ),
+    "rating_below": lambda policy, invitation: (
+        _difference(policy, invitation) if _less(_difference_of(invitation), policy.min_rating_difference) else None
+    ),
+    "rating_above": lambda policy, invitation: (
+        _difference(policy, invitation) if _less(policy.max_rating_difference, _difference_of(invitation)) else None
+    ),
     "experience_low": lambda policy, invitation: (
         _experience(policy, invitation) if _less(invitation.experience, policy.min_experience) else None
     ),
@@ -289,6 +334,7 @@ RULES: Final[Mapping[str, Rule]] = {
     ),
     "experience_for_length": _experience_for_length,
     "saved_games": _saved_games,
+    "bot_pause": _bot_pause,
     "cool_down": _cool_down,
     "max_per_day": _max_per_day,
 }

@@ -22,6 +22,7 @@ from fibsbot.analysis.model import (
     grade,
     loss_against,
 )
+from fibsbot.drawing.markup import clean
 from fibsbot.games.sides_text import format_sides
 from fibsbot.games.state_json import StateJsonError, state_flaw, state_from_json, state_to_json
 from fibsbot.match import CubeAction, MatchState, Owner, Phase
@@ -34,6 +35,8 @@ from fibsbot.transcript import Decision, Game, Named, Throw, Transcript
 
 ID_LENGTH: Final = 20
 """Hexadecimal digits of an exercise's ID."""
+NAME_LENGTH: Final = 30
+"""Characters of a name that are shown."""
 LEAST_LOSS: Final = GRADE_THRESHOLDS[Grade.DOUBTFUL]
 """Least loss of a decision that becomes an exercise, unless another is asked for."""
 _LEAST_CHOICES: Final = 2
@@ -125,7 +128,9 @@ class Exercise:
                 return f"Which {naming.value if naming else 'number'} do you name?"
             case ExerciseKind.RESIGNATION:
                 return "Resign, or play on?"
-        return f"{self.opponent} offers to resign {Level(self.state.resignation or 1).words}. Accept?"
+        return (
+            f"{clean(self.opponent, NAME_LENGTH)} offers to resign {Level(self.state.resignation or 1).words}. Accept?"
+        )
 
     def choice_name(self, text: str) -> str:
         """Return the text of a choice as a button or a card has it: `No double`; plays stay as they are."""

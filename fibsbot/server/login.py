@@ -22,6 +22,7 @@ from fibs_protocol import messages as m
 from fibs_protocol.errors import CommandError
 from fibs_protocol.grammar import parse_command, write
 from fibs_protocol.messages import Message
+from fibs_protocol.words import GUEST
 from fibsbot.server import sessions, texts
 from fibsbot.server.accounts import MIN_PASSWORD, PASSWORD_NOT_ASCII, Account, Passwords, is_reserved, is_valid_name
 from fibsbot.server.connection import ClientConnection
@@ -163,7 +164,6 @@ class LoginThrottle:
 
 MAX_CLIENT: Final = 20
 """Maximum length of a client's name; a login with a longer one fails."""
-GUEST: Final = "guest"
 
 
 @frozen

@@ -8,6 +8,8 @@ The modules:
     account_sharing.py accounts shared with other processes
     alarms.py          what operators are notified of
     blocked_players.py players whom orders have blocked, over a restart
+    list_reader.py     lists of players from files and addresses
+    match_files.py     each finished match in a file of its own
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client

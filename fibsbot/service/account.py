@@ -22,6 +22,7 @@ from fibsbot.bot.events_and_actions import (
     End,
     Event,
     FinishRequested,
+    ListsChanged,
     OrderGiven,
     PauseRequested,
     QuitRequested,
@@ -33,6 +34,7 @@ from fibsbot.bot.runner import Observer, RegistrationError, Runner
 from fibsbot.bot.settings import RunSettings
 from fibsbot.client.backoff import Backoff
 from fibsbot.client.connection import ConnectionFailedError
+from fibsbot.policy.name_lists import PlayerLists
 from fibsbot.records.session_log import utc_now
 from fibsbot.redaction import hide_password, redact
 from fibsbot.replay.events import MatchEvent
@@ -157,6 +159,7 @@ class BotAccount(Observer):
         self.end, self.reason, self._error = None, "", None
         self._finishing = self._leaving = False
         memory.blocked |= self._memory.blocked
+        memory.lists = self._memory.lists
         self._memory = memory
         self._expect(self.settings.agent.timings.connect)
 
@@ -260,6 +263,8 @@ class BotAccount(Observer):
                 case FinishRequested() | QuitRequested():
                     self._finishing = True
                     self._wake.set()
+                case ListsChanged(lists=lists):
+                    self._memory.lists = lists
                 case SettingsChanged(settings=agent):
                     self.settings = evolve(self.settings, agent=agent)
             if self._runner is not None:
@@ -356,6 +361,11 @@ class BotAccount(Observer):
     def totals(self) -> Counters:
         """Return the counters over all runs."""
         return _add_counters(self._past, self._runner.agent.counters) if self._runner else self._past
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether lists outside of the configuration say anything about players."""
+        return self._memory.lists != PlayerLists()
 
     @property
     def lost_log_records(self) -> int:

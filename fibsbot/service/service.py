@@ -16,21 +16,25 @@ import structlog
 from attrs import evolve
 
 from fibsbot.bot.context import AgentMemory, features_named
-from fibsbot.bot.events_and_actions import End
+from fibsbot.bot.events_and_actions import End, ListsChanged
 from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
 from fibsbot.early_signals import take_early_signals
 from fibsbot.files import is_lasting
 from fibsbot.notify.notice import Notice
 from fibsbot.notify.settings import Hook
+from fibsbot.policy.name_lists import ListSettings, PlayerLists
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
+from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
 from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
+from fibsbot.service.list_reader import ListReader
+from fibsbot.service.match_files import MatchFiles
 from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
@@ -157,6 +161,11 @@ class Service:
         self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
         if self._live:
             hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
+        self._match_files = MatchFiles({run.agent.name: run.match_directory for run in runs if run.match_directory})
+        hooks = self._with_match_files(hooks, runs)
+        self._list_reader = ListReader(settings.state / "lists" if settings.state else None)
+        self._reread = asyncio.Event()
+        """Set when lists of players are to be read before their time."""
         self.notices: Notifier | None = None
         self._notify = tuple(notify)
         self._alarms = Alarms(self._notify, self._send_notice)
@@ -178,6 +187,19 @@ class Service:
             reload=reload,
             sharing=_make_sharing(settings.store) if settings.share_accounts and settings.store else None,
         )
+
+    def _with_match_files(self, hooks: Hooks, runs: Iterable[RunSettings]) -> Hooks:
+        """Return the callbacks with that of the files of matches, if any account has them."""
+        if not any(run.match_directory for run in runs):
+            return hooks
+        others, write = hooks.on_match_event, self._match_files.on_match_event
+
+        def on_match_event(account: str, event: MatchEvent) -> None:
+            write(account, event)
+            if others is not None:
+                others(account, event)
+
+        return evolve(hooks, on_match_event=on_match_event)
 
     def _make_metrics(self) -> Metrics:
         from fibsbot.service.metrics import Metrics  # noqa: PLC0415 - slow to import, and rarely used
@@ -224,12 +246,34 @@ class Service:
 
     def _check_alarms(self) -> None:
         accounts = self.supervisor.accounts
-        error = self.store.error if self.store is not None else None
+        error = (self.store.error if self.store is not None else None) or self._match_files.error
         for account in accounts.values():
             if error is None and account.lost_log_records:
                 error = f"the session log of {account.name} loses records"
         servers = {name: account.settings.server.address for name, account in accounts.items()}
         self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error))
+
+    # -- lists of players ---------------------------------------------------------------------------------------
+
+    async def _apply_lists(self, read: Callable[[ListSettings], PlayerLists]) -> float | None:
+        """Give each account what its lists say; return when to read them again, in seconds, None if there are none."""
+        pauses = []
+        for account in self.supervisor.accounts.values():
+            settings = account.settings.agent.lists
+            if settings.block or settings.allow or account.has_lists:
+                pauses.append(settings.interval)
+                lists = await asyncio.to_thread(read, settings)
+                account.dispatch(ListsChanged(time.monotonic(), lists))
+        return min(pauses, default=None)
+
+    async def _follow_lists(self) -> None:
+        """Read the lists again and again, and after each change of the settings."""
+        while True:
+            pause = await self._apply_lists(self._list_reader.read)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._reread.wait()
+            self._reread.clear()
 
     # -- running ------------------------------------------------------------------------------------------------
 
@@ -254,9 +298,14 @@ class Service:
             if self.notices is not None:
                 await asyncio.to_thread(self.notices.close)
             await asyncio.to_thread(self._blocked.close)
+            await asyncio.to_thread(self._match_files.close)
         return self.supervisor.accounts
 
     async def _play(self) -> None:
+        await self._apply_lists(
+            self._list_reader.load
+        )  # before the first invitation; addresses are asked while we play
+        following = asyncio.create_task(self._follow_lists())
         watching = asyncio.create_task(self._watch())
         playing = asyncio.create_task(self.supervisor.run())
         self._playing = playing
@@ -267,9 +316,7 @@ class Service:
                 raise
         finally:
             self._notifier.stopping()
-            watching.cancel()
-            playing.cancel()
-            for task in (watching, playing, *([self._ending] if self._ending else []), *self._reloads):
+            for task in (following, watching, playing, *([self._ending] if self._ending else []), *self._reloads):
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError, Exception):
                     await task
@@ -390,6 +437,7 @@ class Service:
             reloaded = await self.supervisor.reload()
             if not reloaded.problems:
                 self._configure_notices(reloaded.hooks)
+                self._reread.set()
         except Exception as error:  # noqa: BLE001 - the old settings stay in effect
             _log.error("settings could not be read again", error=f"{type(error).__name__}: {error}")
         self._notifier.ready(self.sentence())

@@ -13,7 +13,7 @@ from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.position import Play
 from fibsbot.rules.game import choices
 from fibsbot.rules.laws import Level
-from fibsbot.rules.permissions import refusal_to_double
+from fibsbot.rules.permissions import is_cube_dead, refusal_to_double
 from fibsbot.rules.ruleset import Ruleset
 from fibsbot.rules.state import GameState, Seat
 from fibsbot.strategies.base import (
@@ -102,7 +102,7 @@ class Adviser:
         if state.phase is Phase.MOVE:
             hint, gain = self._hint_for_play(game, _kept(state), seat), self._gain_by_rejecting(state)
             return hint if gain is None else _with_rejection(hint, gain)
-        if state.phase is Phase.ROLL and refusal_to_double(game, seat):
+        if state.phase is Phase.ROLL and not _may_double(game, seat):
             return self._hint_to_roll(state)
         worth = self._analyser.alternatives(state, game, seat)
         best = max(worth.values())
@@ -169,6 +169,11 @@ class Adviser:
         return Judgement(decision.text, analysed.loss, analysed.best, play)
 
 
+def _may_double(game: GameState, seat: Seat) -> bool:
+    """Return whether a player may double, and could win more by it."""
+    return not refusal_to_double(game, seat) and not is_cube_dead(game, seat)
+
+
 def _kept(state: MatchState) -> MatchState:
     """Return a decision about a play, of a roll that is not rejected."""
     return evolve(state, may_reject=False) if state.may_reject else state
@@ -202,13 +207,13 @@ def answer_to_judge(
 ) -> Answer | RejectedRoll | None:
     """Return the decision that an action stands for, if an evaluator can judge it; None for all others.
 
-    `play` is the play that is being made. A roll is judged where a double is allowed.
+    `play` is the play that is being made. A roll is judged where a double is allowed and can win more.
     """
     answer: Answer | RejectedRoll | None = None
     match tuple(numbers):
         case () if action is Action.DONE:
             answer = play
-        case () if action in _CUBE_ACTIONS and not (action is Action.ROLL and refusal_to_double(game, seat)):
+        case () if action in _CUBE_ACTIONS and not (action is Action.ROLL and not _may_double(game, seat)):
             answer = _CUBE_ACTIONS[action]
         case () if action is Action.REJECT_ROLL:
             answer = RejectedRoll(seat=seat, dice=game.dice or ())

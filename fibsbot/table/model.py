@@ -198,7 +198,7 @@ class TableModel(ABC):
         possible = {
             Stage.ROLL: {
                 Action.ROLL: True,
-                Action.DOUBLE: not refusal_to_double(state, self.seat),
+                Action.DOUBLE: not refusal_to_double(state, self.seat) and not is_cube_dead(state, self.seat),
                 Action.RESIGN: True,
             },
             Stage.DOUBLED: {Action.TAKE: True, Action.PASS: True, Action.BEAVER: not refusal_to_redouble(state)},
@@ -362,8 +362,7 @@ class TableModel(ABC):
         if self.waiting or state.decides is not self.seat or state.resignation:
             return
         if state.stage is Stage.ROLL:
-            may_double = Action.DOUBLE in self.actions and not is_cube_dead(state, self.seat)
-            if Preference.ROLL in self.preferences and not may_double:
+            if Preference.ROLL in self.preferences and Action.DOUBLE not in self.actions:
                 self.carry_out(Action.ROLL)
         elif state.stage is Stage.MOVE and not may_reject_roll(state):
             play = self._forced_play() if Preference.FORCED in self.preferences else None

@@ -18,9 +18,11 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import ValuedChoice, grade
+from fibsbot.drawing.markup import clean
 from fibsbot.position import Play
 from fibsbot.practice.deck import Deck, ExerciseFilter, PracticeItem, Recall, recall_of, when
-from fibsbot.practice.exercises import Exercise, ExerciseKind, choices_of
+from fibsbot.practice.exercises import NAME_LENGTH, Exercise, ExerciseKind, choices_of
+from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.strategies.loader import ReusedStrategies
 from fibsbot.table.hosts import TableHost
 from fibsbot.table.practice_model import PERSON, PracticeModel
@@ -399,9 +401,9 @@ def _about(exercise: Exercise) -> str:
     """Return where an exercise is from, in a line."""
     if not exercise.game:
         return ""
-    parts = [f"against {exercise.opponent}", f"game {exercise.game}, turn {exercise.turn}"]
+    parts = [f"against {clean(exercise.opponent, NAME_LENGTH)}", f"game {exercise.game}, turn {exercise.turn}"]
     if exercise.date:
         parts.append(f"{exercise.date.astimezone(dt.UTC):%Y-%m-%d}")
-    if exercise.position_class:
+    if exercise.state.rules is BACKGAMMON:
         parts.append(exercise.position_class)
     return ", ".join(parts)

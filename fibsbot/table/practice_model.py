@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fibsbot.drawing.markup import clean
 from fibsbot.position import Play
-from fibsbot.practice.exercises import Exercise, ExerciseKind
+from fibsbot.practice.exercises import NAME_LENGTH, Exercise, ExerciseKind
 from fibsbot.rules.state import Seat
 from fibsbot.table.model import Action, Preference, TableModel
 
@@ -18,7 +19,8 @@ class PracticeModel(TableModel):
 
     def __init__(self, exercise: Exercise, decide: Callable[[Play], None]) -> None:
         """Show an exercise; `decide` is called with the play that the person makes."""
-        super().__init__((exercise.player, exercise.opponent), PERSON, exercise.state.game(PERSON))
+        names = clean(exercise.player, NAME_LENGTH), clean(exercise.opponent, NAME_LENGTH)
+        super().__init__(names, PERSON, exercise.state.game(PERSON))
         self.exercise = exercise
         self.verdict = ""
         """What is said of the person's decision; empty until there is one."""

@@ -16,6 +16,7 @@ from fibs_protocol.messages import Message
 from fibs_protocol.playing import MatchFlow, OpenDecision
 from fibs_protocol.session import Session
 from fibs_protocol.stream import MessageReader
+from fibs_protocol.words import GUEST
 
 PORT: Final = 4321
 """The port of FIBS."""
@@ -84,7 +85,7 @@ class Connection:
         while (message := await self._read()) is not None:
             match message:
                 case m.LoginPrompt() if not is_guest:
-                    self._write("guest")
+                    self._write(GUEST)
                     is_guest = True
                 case m.LoginPrompt() | m.PasswordPrompt():
                     raise LoginRefusedError("expected a server that registers guests, got one that refuses them")
@@ -106,6 +107,11 @@ class Connection:
     async def _log_in(self) -> None:
         sent = False
         while (message := await self._read()) is not None:
+            if isinstance(message, m.GuestWelcome):
+                raise LoginRefusedError(
+                    f"expected the name of an account, got {self.name!r}, by which servers let people in who want to "
+                    "register; connect(..., register=True) registers another name"
+                )
             if not isinstance(message, m.LoginPrompt):
                 self._waiting.append(message)
                 if isinstance(message, m.Welcome):

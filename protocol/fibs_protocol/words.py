@@ -10,6 +10,9 @@ from attrs import frozen
 YOU: Final = "You"
 """The name by which the server addresses the user; no account can have it."""
 
+GUEST: Final = "guest"
+"""The name by which servers let people in who want to register; no account can have it."""
+
 UNLIMITED: Final = 9999
 """Match length of an unlimited match, as field 3 of a `board:` line writes it."""
 

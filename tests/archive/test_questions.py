@@ -7,7 +7,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -65,6 +65,28 @@ def test_answers_are_as_they_were(archive: Path, name: str) -> None:
     if os.environ.get("FIBSBOT_GOLDEN") == "write":
         golden.write_text(text, "utf-8")
     assert golden.read_text("utf-8") == text
+
+
+def test_errors_are_selected(archive: Path) -> None:
+    def errors(*options: str) -> list[dict[str, Any]]:
+        done = fibsbot("archive", "blunders", "-n", "1000", "--archive", archive, "--json", *options)
+        assert (0, "") == (done.returncode, done.stderr)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    every = errors()
+    of_alice = [row for row in every if row["player"] == "alice"]
+    assert 0 < len(of_alice) < len(every)
+    assert of_alice == errors("--player", "alice")
+    plays, doubles = errors("--kind", "play"), errors("--kind", "double", "--kind", "take")
+    assert {"roll", "double", "take", "pass"} >= {row["decision"] for row in doubles}
+    assert {None} != {row["dice"] for row in plays}
+    races, rest = errors("--class", "race"), errors("--class", "race", "--class", "opening")
+    assert len(races) < len(rest) < len(every)
+    assert [row for row in every if row["loss"] >= 0.08] == errors("--worse-than", "0.08")
+    assert [] == errors("--since", "2100-01-01")
+    done = fibsbot("archive", "blunders", "--archive", archive, "--class", "nonsense")
+    assert 2 == done.returncode
+    assert "expected one of bear-off, race, opening" in done.stderr
 
 
 @pytest.mark.slow

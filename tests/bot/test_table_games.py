@@ -72,6 +72,8 @@ def carry_out(game: GameState, text: str) -> GameState:
             return game  # the dice are the server's
         case c.Move(moves=moves):
             return play(game, Seat.A, Play(tuple(Move(it.source or HAND, it.target or OFF) for it in moves)))
+        case c.EmptyMove():
+            return play(game, Seat.A, Play())
         case c.Name(name=number):
             return name(game, Seat.A, int(number))
     raise AssertionError(f"expected a command of the game, got {text}")

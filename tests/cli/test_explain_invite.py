@@ -279,7 +279,13 @@ def test_wrong_settings_are_told_all_at_once(tmp_path: Path) -> None:
 
 @given(policies(), requests())
 def test_to_know_more_changes_nothing_where_nothing_is_called_unknown(policy: Policy, request: MatchRequest) -> None:
-    fields: dict[str, Any] = {"rating": 0.0, "experience": 0, "client": "fibsbot_1", "saved_games": 99}
+    fields: dict[str, Any] = {
+        "rating": 0.0,
+        "experience": 0,
+        "client": "fibsbot_1",
+        "saved_games": 99,
+        "own_rating": 0.0,
+    }
     unknown = {name for name in fields if getattr(request, name) is None}
     missing = set(unknown_facts(policy, request))
     assert missing <= unknown

@@ -226,7 +226,5 @@ def test_the_help_lists_every_order_with_its_meaning() -> None:
     text = order_command.get_help(click.Context(order_command, max_content_width=80))
     for it in Order:
         if it is not Order.STATUS:
-            usage = it.usage if it.arguments else f"{it.value} [ACCOUNT]"
-            assert f"{usage:26} {it.help}\n".split() == next(
-                line.split() for line in text.splitlines() if line.lstrip().startswith(f"{it.value} ")
-            )
+            usage, first_words = it.usage if it.arguments else f"{it.value} [ACCOUNT]", it.help[:20]
+            assert f"{usage:26} {first_words}" in text

@@ -12,7 +12,7 @@ from tests.config.config_text import parse_config
 
 KNOWN = (
     "name, password_file, password_credential, password_env, password_keyring, client,"
-    " server, bot, policy, seek, chat, timing, reconnect"
+    " server, bot, policy, lists, seek, chat, timing, reconnect"
 )
 TWO = """
 [policy]

@@ -16,9 +16,10 @@ from fibsbot.policy import Lengths, NamePattern
 from tests.config.config_text import parse_config
 
 NAME = "a name of letters and underscores, at most 20"
+ACCOUNT = f"{NAME}, not 'guest', which servers keep for registering"
 PATTERN = "a name, perhaps with * and ? as wildcards and with :from or :to at its end"
 HOST = "a host name or address alone, such as fibs.com: the port is server.port"
-GREETING = "1 to 240 ASCII characters without ** and without braces but {opponent}"
+GREETING = "1 to 240 ASCII characters without ** and without braces but {opponent}, {me}, {score}, {length}"
 LENGTH = "a length such as 5, 1-9 or unlimited"
 
 
@@ -102,7 +103,8 @@ def test_false_removes_an_optional_value() -> None:
             'account.client = "bötchen"',
             "account.client: expected a word without blanks of at most 20 characters, or false, got 'bötchen'",
         ),
-        ('account.name = "a1"', f"account.name: expected {NAME}, or false, got 'a1'"),
+        ('account.name = "a1"', f"account.name: expected {ACCOUNT}, or false, got 'a1'"),
+        ('account.name = "Guest"', f"account.name: expected {ACCOUNT}, or false, got 'Guest'"),
         ("policy.accept = 1", "policy.accept: expected true or false, got 1"),
         ("policy.min_rating = true", "policy.min_rating: expected a number from 0, or false, got true"),
         ("policy.max_per_day = 0", "policy.max_per_day: expected a whole number from 1, or false, got 0"),

@@ -174,7 +174,8 @@ def extremes(setting: SettingField) -> list[Any]:
     values = [info.example, setting.default, info.minimum, above, info.maximum, "x" * (info.max_length or 1)]
     if info.max_length is None:
         values.pop()
-    return [as_in_a_file(it) for it in values if it is not None]
+    whole = [(it,) if setting.is_list and not isinstance(it, tuple) else it for it in values if it is not None]
+    return [as_in_a_file(it) for it in whole]
 
 
 def as_in_a_file(value: Any) -> Any:

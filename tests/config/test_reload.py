@@ -37,7 +37,10 @@ def test_settings_that_need_a_restart() -> None:
             if part.name in whole
             for setting in settings_of(part.cls)
         ),
-        *(("log", name) for name in ("directory", "max_megabytes", "max_total_megabytes", "daily", "keep_days")),
+        *(
+            ("log", name)
+            for name in ("directory", "match_directory", "max_megabytes", "max_total_megabytes", "daily", "keep_days")
+        ),
         *(("timing", name) for name in ("deadline", "connect")),
         ("bot", "strategy"),
     } == FIXED

@@ -58,6 +58,14 @@ def test_the_imports_of_messages_and_commands_are_those_of_the_package() -> None
         assert example in names
 
 
+def test_every_example_is_shown_whole() -> None:
+    text, folder = GENERATORS["examples"](), DOCS.parent / "examples"
+    for path in folder.glob("*.*"):
+        if path.name != "README.md":
+            assert f"\n## {path.name}\n" in f"\n{text}"
+            assert path.suffix == ".ipynb" or path.read_text(encoding="utf-8") in text
+
+
 def test_every_name_of_the_library_is_documented() -> None:
     text = GENERATORS["library"]() + GENERATORS["protocol_library"]()
     names = [f"fibsbot.{name}" for name in fibsbot.__all__ if not name.startswith("_")]

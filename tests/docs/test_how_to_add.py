@@ -83,7 +83,7 @@ def test_a_setting_has_bounds() -> None:
     (text,) = blocks("add-a-setting.md")
     indented = "".join(f"    {line}\n" for line in text.splitlines())
     settings = run(f"@frozen\nclass Settings:\n{indented}", frozen=attrs.frozen, setting=setting)["Settings"]
-    assert settings().farewell is None
-    assert "Thank you!" == settings("Thank you!").farewell
+    assert settings().thanks is None
+    assert "Thank you!" == settings("Thank you!").thanks
     with pytest.raises(ValueError, match="240"):
         settings("!" * 241)

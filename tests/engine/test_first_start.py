@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+import structlog
 
 from fibsbot.engine import code_cache
 from fibsbot.engine.engine import Engine
@@ -53,3 +55,22 @@ def test_the_first_start_compiles_and_the_second_finds_it(nearly_cold: Path) -> 
 
     assert ["True", "False", "0 True", ""] == said(), "the other process has compiled what looking ahead needs"
     assert ["False", "False", "0 False", ""] == said(), "nothing is left to compile"
+
+
+def test_a_long_compilation_is_announced_once_and_a_short_one_never(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    monkeypatch.setattr(structlog, "is_configured", lambda: False)
+    progress = code_cache._Progress()
+    with progress.step():
+        now += code_cache.SILENCE / 2
+        with progress.step():
+            assert ("", "") == capsys.readouterr()
+    for _ in range(3):
+        with progress.step():
+            now += code_cache.SILENCE / 2
+            progress.check()
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "fibsbot: the engine is compiled on its first start, which takes about half a minute\n")

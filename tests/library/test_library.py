@@ -14,6 +14,8 @@ from typing import Any, Final
 import pytest
 
 import fibsbot as bg
+from fibs_protocol.board import BoardState
+from fibsbot.formats import FormatError
 from fibsbot.games import GAMES
 from fibsbot.library.evaluations import BoardValue
 from fibsbot.library.matches import UnreadableFileWarning
@@ -209,8 +211,6 @@ def test_matches_are_read_from_files_folders_and_zip_files(tmp_path: Path) -> No
     assert (again.score, again.winner, again.game) == (found[0].score, found[0].winner, "backgammon")
     with pytest.raises(ValueError, match=r"notes\.txt"):
         list(bg.read(tmp_path / "notes.txt"))
-    with pytest.raises(FileNotFoundError):
-        list(bg.read(tmp_path / "nowhere"))
 
 
 def test_an_analysis_is_shown_by_player_by_kind_and_by_error(tmp_path: Path) -> None:
@@ -254,3 +254,42 @@ def test_a_script_without_a_guard_rolls_out(tmp_path: Path) -> None:
     )
     printed = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert printed.stdout.splitlines() == ["begun", "8/5 6/5 True 2"]
+
+
+def test_what_cannot_be_read_is_said_at_the_call(tmp_path: Path) -> None:
+    for name in ("nothing.mat", "nothing.zip", "nowhere/"):
+        with pytest.raises(
+            FormatError, match=r"expected a file or folder with matches, got .*(nothing|nowhere).*: No such"
+        ):
+            bg.read(tmp_path / name)
+    with pytest.raises(FormatError, match="expected files with matches, got none in "):
+        bg.read(tmp_path)
+
+
+def test_luck_that_was_not_analysed_is_not_shown_as_none() -> None:
+    (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
+    without = bg.analyse(match, "engine:0", luck=False)
+    assert ["-", "-"] == [row[-1] for row in without.rows()]
+    assert not without.has_luck
+
+
+def test_a_notebook_shows_the_games_of_a_match() -> None:
+    (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
+    shown = match._repr_html_()
+    assert match.transcript.players[0].name in shown
+    assert shown.count("<tr>") == 1 + len(match.transcript.games)
+
+
+def test_a_double_that_can_win_no_more_is_none() -> None:
+    assert not bg.cube(bg.Board(length=1), "engine:0").may_double
+    assert bg.cube(bg.Board(length=1), "engine:0").action == "no double"
+    assert bg.cube(bg.Board(length=3), "engine:0").may_double
+
+
+def test_a_board_line_is_a_board() -> None:
+    checkers = "0:-2:0:0:0:0:5:0:3:0:0:0:-5:5:0:0:0:-3:0:-5:0:0:0:0:2:0"
+    line = f"board:You:bob:3:0:0:{checkers}:1:3:1:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:2:0:0:0"
+    board = bg.Board.from_fibs(BoardState.from_line(line))
+    assert bg.Board("backgammon", length=3).roll(3, 1).plays == board.plays
+    with pytest.raises(bg.RuleError):
+        bg.Board.from_fibs(BoardState.from_line(line.replace(":0:1:3:1:0:0:1", ":0:0:0:0:0:0:1")))

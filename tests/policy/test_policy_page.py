@@ -42,6 +42,12 @@ EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
     "game": (Policy(games=("plakoto",)), {"game": "tabula"}),
     "rating_low": (POLICY, {"rating": 1423.45}),
     "rating_high": (POLICY, {"rating": 1976.54}),
+    "rating_below": (
+        Policy(min_rating_difference=-200, max_rating_difference=300),
+        {"rating": 1400.0, "own_rating": 1612.34},
+    ),
+    "rating_above": (Policy(max_rating_difference=300), {"rating": 1976.54, "own_rating": 1612.34}),
+    "bot_pause": (Policy(bot_pause=1200), {"client": "fibsbot_0.2", "since_bot": 300.0}),
     "experience_low": (Policy(min_experience=50), {"experience": 45}),
     "experience_high": (Policy(max_experience=999), {"experience": 2396}),
     "experience_for_length": (POLICY, {"experience": 45}),

@@ -62,7 +62,17 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
 @given(policies(), requests())
 def test_unknown_facts_are_no_reason_to_refuse(policy: Policy, request: MatchRequest) -> None:
     blank = evolve(request, rating=None, experience=None, saved_games=None, since_last=None, matches_today=0)
-    known = {"rating_low", "rating_high", "experience_low", "experience_high", "experience_for_length"}
+    blank = evolve(blank, own_rating=None, since_bot=None)
+    known = {
+        "rating_low",
+        "rating_high",
+        "rating_below",
+        "rating_above",
+        "bot_pause",
+        "experience_low",
+        "experience_high",
+        "experience_for_length",
+    }
     assert codes(policy, request) - known - {"saved_games", "cool_down", "max_per_day"} == codes(policy, blank)
 
 

@@ -144,6 +144,17 @@ async def test_an_invitation_is_accepted_by_clicks_and_the_match_is_left_and_res
         await until(ben, lambda: "ann" in ben.session.lobby.invitations)
         ben.request("join", {"name": "ann"})
         await until(host, lambda: is_playing(host))
+        await pilot.pause()
+        await pilot.press("e", "y")
+        await until(host, lambda: not host.session.playing)
+        ben.request("invite", {"name": "ann", "length": None})
+        await until(host, lambda: host.session.lobby.invitations)
+        assert app.at_board
+        shown = await text_of(pilot)
+        assert "ben invites you" in shown
+        assert "[j]oin ben" in shown
+        await pilot.press("j")
+        await until(host, lambda: is_playing(host))
     assert sees.messages == []
 
 

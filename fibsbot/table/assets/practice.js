@@ -79,7 +79,8 @@ function showBeside(practice) {
   const { due, later, exercise, study } = practice;
   paste.hidden = !study;
   report.hidden = !practice.report;
-  chosen.hidden = counts.hidden = Boolean(study);
+  const none = !(due || practice.new || later || practice.kind || practice.class);
+  chosen.hidden = counts.hidden = Boolean(study || none);
   status.textContent = practice.progress;
   faults.replaceChildren(...practice.faults.map((text) => make("li", {}, text)));
   const right = practice.answers.good + practice.answers.hard;
@@ -87,9 +88,12 @@ function showBeside(practice) {
   counts.textContent = [
     count(due, "due"), count(practice.new, "new"), count(later, "later"), given ? `${right} of ${given} answers right` : "",
   ].filter(Boolean).join(", ");
-  done.hidden = Boolean(study || exercise || practice.progress);
+  done.hidden = Boolean(study || exercise);
   const next = practice.next ? ` The next exercise comes ${practice.next}.` : "";
-  done.textContent = `Nothing is due${practice.kind || practice.class ? " of this kind" : ""}.${next}`;
+  const kind = practice.kind || practice.class ? " of this kind" : "";
+  if (practice.progress) done.textContent = `The next exercise${kind} comes when a match is analysed.`;
+  else if (none) done.textContent = "There are no exercises: name your matches, as in fibsbot practice FILE.";
+  else done.textContent = `Nothing is due${kind}.${next}`;
   setOptions(kinds, [["", "all decisions"], ...Object.entries(practice.kinds)], practice.kind);
   const known = practice.classes.map(([name, number]) => [name, `${name} (${number})`]);
   const missing = practice.class && !practice.classes.some(([name]) => name === practice.class);

@@ -74,6 +74,7 @@ class ServerTableApp(TableApp):
             "m": self._open_talk,
             "e": self.orders.leave_match,
             "n": self._play_again,
+            "j": self._accept_invitation,
         }
 
     def compose(self) -> ComposeResult:
@@ -121,8 +122,10 @@ class ServerTableApp(TableApp):
     def more_labels(self) -> Sequence[KeyLabel]:
         """Return the keys for chat, leaving and the lobby."""
         match = self.host.model
+        invitation = self._open_invitation
         again = match is not None and match.match_over and not match.watched and not self.host.session.playing
         return [
+            *([KeyLabel("j", f"join {invitation}")] if invitation else []),
             *([KeyLabel("n", "play again")] if again else []),
             KeyLabel("m", "message"),
             *self.orders.leave_labels,
@@ -166,6 +169,17 @@ class ServerTableApp(TableApp):
             return
         if match.match_over and not match.watched and not self.host.session.playing:
             self.orders.invite(match.opponent)
+
+    @property
+    def _open_invitation(self) -> str | None:
+        """Who has invited the person last, to a match or to go on with one; None while a match is on."""
+        invitations = self.host.session.lobby.invitations
+        return None if self.host.session.playing or not invitations else [*invitations][-1]
+
+    def _accept_invitation(self) -> None:
+        name = self._open_invitation
+        if name is not None:
+            self.orders.order("join", name=name)
 
     def _open_talk(self) -> None:
         self.sentence.display = False

@@ -1,0 +1,181 @@
+"""Reads lists of players from files and web addresses, and keeps the last good copy of each.
+
+A list that is broken, late or gone never changes what holds. Everything here may wait, and is called in a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import structlog
+from attrs import define, frozen
+
+from fibsbot.files import read_json, replacing
+from fibsbot.notify.settings import is_web_address
+from fibsbot.policy.name_lists import ListSettings, NameList, PlayerLists
+from fibsbot.version import __version__
+
+MAX_BYTES: Final = 2_000_000
+"""Bytes of a list."""
+TIMEOUT: Final = 20.0
+"""Seconds that an address has for its answer, all of it."""
+
+_log = structlog.get_logger(__name__)
+
+
+class ListError(Exception):
+    """A list cannot be read; the text is one line, without an address."""
+
+
+@frozen
+class ListCopy:
+    """A list as it was read."""
+
+    text: str
+    etag: str = ""
+    modified: str = ""
+    """The header Last-Modified that came with it."""
+
+
+@define
+class _Source:
+    """A file or an address, and what is known of it."""
+
+    place: str
+    copy: ListCopy | None = None
+    names: NameList | None = None
+    """What the copy says; None: it was never read."""
+    error: str | None = None
+    """Why it could not be read last time."""
+
+
+class ListReader:
+    """The lists of all accounts of a process."""
+
+    def __init__(self, folder: Path | None) -> None:
+        """Keep copies in this folder; None: none are kept."""
+        self._folder = folder
+        self._sources: dict[str, _Source] = {}
+
+    def load(self, settings: ListSettings) -> PlayerLists:
+        """Return what the files say, and the last good copies of lists at addresses; no address is asked."""
+        return self._lists(settings, ask=False)
+
+    def read(self, settings: ListSettings) -> PlayerLists:
+        """Return what the lists say now; where one cannot be read, what it said last."""
+        return self._lists(settings, ask=True)
+
+    def _lists(self, settings: ListSettings, *, ask: bool) -> PlayerLists:
+        block = self._union("lists.block", settings.block, ask=ask)
+        return PlayerLists(block, self._union("lists.allow", settings.allow, ask=ask) if settings.allow else None)
+
+    def _union(self, setting: str, places: Iterable[str], *, ask: bool) -> NameList:
+        found = (self._names(f"{setting}[{number}]", place, ask=ask) for number, place in enumerate(places, 1))
+        return NameList.union(names for names in found if names is not None)
+
+    def _names(self, label: str, place: str, *, ask: bool) -> NameList | None:
+        source = self._sources.get(place)
+        if source is None:
+            source = self._sources[place] = _Source(place)
+            self._load_copy(source)
+        is_address = is_web_address(place)
+        if is_address and not ask:
+            return source.names
+        try:
+            copy = asyncio.run(_fetched(place, source.copy)) if is_address else _read_file(Path(place).expanduser())
+            if copy is not None and (source.names is None or copy != source.copy):
+                source.names = NameList.parse(copy.text)
+                source.copy = copy
+                self._save_copy(source)
+        except (ListError, ValueError) as error:
+            if source.error != str(error):
+                held = "the last good copy holds" if source.names is not None else "there is no copy of it"
+                _log.warning("list of players cannot be read", list=label, error=str(error), so=held)
+            source.error = str(error)
+        else:
+            if source.error is not None:
+                _log.info("list of players can be read again", list=label)
+            source.error = None
+        return source.names
+
+    # -- copies -------------------------------------------------------------------------------------------------
+
+    def _path(self, source: _Source) -> Path | None:
+        digest = hashlib.sha256(source.place.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._folder / f"{digest[:16]}.json" if self._folder else None
+
+    def _load_copy(self, source: _Source) -> None:
+        path = self._path(source)
+        try:
+            if path is not None:
+                stored = read_json(path.read_bytes())
+                source.copy = ListCopy(str(stored["text"]), str(stored["etag"]), str(stored["modified"]))
+                source.names = NameList.parse(source.copy.text)
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError, KeyError, TypeError):
+            source.copy = source.names = None  # a damaged copy is as good as none
+
+    def _save_copy(self, source: _Source) -> None:
+        path, copy = self._path(source), source.copy
+        if path is None or copy is None:
+            return
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with replacing(path) as part:
+                part.write_text(json.dumps({"text": copy.text, "etag": copy.etag, "modified": copy.modified}))
+        except OSError as error:
+            _log.warning("copy of a list of players cannot be kept", error=error.strerror or str(error))
+
+
+def _read_file(path: Path) -> ListCopy:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ListError(error.strerror or str(error)) from None
+    return ListCopy(_decoded(data))
+
+
+def _decoded(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise ListError(f"more than {MAX_BYTES} bytes")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ListError("no text in UTF-8") from None
+
+
+async def _fetched(address: str, copy: ListCopy | None) -> ListCopy | None:
+    """Return what an address has now; None if that is the copy. Raises ListError."""
+    import aiohttp  # noqa: PLC0415 - few configurations need it
+
+    headers = {"User-Agent": f"fibsbot/{__version__}"}
+    headers |= {"If-None-Match": copy.etag} if copy and copy.etag else {}
+    headers |= {"If-Modified-Since": copy.modified} if copy and copy.modified else {}
+    try:
+        async with (
+            asyncio.timeout(TIMEOUT),
+            aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as session,
+            session.get(address, headers=headers, max_redirects=3) as response,
+        ):
+            if response.status == 304 and copy is not None:
+                return None
+            if response.status != 200:
+                raise ListError(f"status {response.status}")
+            data = b""
+            async for chunk in response.content.iter_chunked(65_536):
+                data += chunk
+                if len(data) > MAX_BYTES:
+                    break
+            found = response.headers
+            return ListCopy(_decoded(data), found.get("ETag", ""), found.get("Last-Modified", ""))
+    except TimeoutError:
+        raise ListError(f"no whole answer within {TIMEOUT:g} s") from None
+    except (aiohttp.ClientError, OSError) as error:
+        raise ListError(f"no answer: {type(error).__name__}") from None
