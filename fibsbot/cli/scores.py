@@ -65,7 +65,7 @@ _ACTIONS: Final = {
 """By the action, and whether the opponent should pass."""
 
 
-class _AwayRange(click.ParamType):
+class _AwayRange(click.ParamType[int]):
     """A number of points away."""
 
     name = "away"

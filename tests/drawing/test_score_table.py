@@ -29,7 +29,7 @@ def test_any_table_can_be_drawn(drawn: ScoreTable) -> None:
         picture = score_table_svg(drawn, theme)
         assert "unlimited" in texts(parsed(picture))
         assert [] == reaches_out(picture)
-    assert "Title" == said(parsed(picture), "title")
+        assert "Title" == said(parsed(picture), "title")
     grid = list(score_table_lines(drawn))[3 : 4 + len(drawn.rows)]
     assert max(map(len, grid)) <= 80
 
