@@ -19,6 +19,10 @@ SMALLEST: Final = 7.0
 """Font size below which the words of a cell are left out."""
 HERE: Final = "*"
 """Follows the cell of the decision's own score, in text."""
+LINE: Final = 80
+"""Characters of a line of text, where the table is not too wide for it."""
+_MARGIN: Final = 5
+"""Characters of an equity, with the blank before it."""
 
 
 @frozen
@@ -87,14 +91,16 @@ def score_table_lines(table: ScoreTable) -> Iterator[str]:
     """Yield the lines of a table as text."""
     marks = table.marks
     codes = max(len(mark.code) for mark in marks)
-    width = codes + 6
     heading = max(map(len, table.rows))
+    width = codes + _MARGIN + len(HERE)
+    if heading + 2 + len(table.columns) * (width + 1) <= LINE:
+        width += 1
     yield table.title
     yield f"rows: {table.axes[0]}; columns: {table.axes[1]}"
     yield ""
-    yield f"{'':{heading}}" + "".join(f"  {name:{width - 2}}" for name in table.columns).rstrip()
+    yield f"{'':{heading}}  " + "".join(f"{name:{width}}" for name in table.columns).rstrip()
     for name, row in zip(table.rows, table.cells, strict=True):
-        yield f"{name:>{heading}}" + "".join(f"  {_cell_text(cell, codes):{width - 2}}" for cell in row).rstrip()
+        yield (f"{name:>{heading}}  " + "".join(f"{_cell_text(cell, codes):{width}}" for cell in row)).rstrip()
     yield ""
     names = max((len(name) for name, _ in table.others), default=0)
     yield from (f"{name:{names}}  {_cell_text(cell, codes)}".rstrip() for name, cell in table.others)
