@@ -83,8 +83,8 @@ def report(  # noqa: PLR0913 - one argument per option
     on which you try plays of your own and get the engine's verdict, in positions of the matches or in one that you
     paste as an ID. That needs no FILE.
     """
-    name = engine_name("evaluator", evaluator, plies, rollout)
     if serve:
+        name = engine_name("evaluator", evaluator, plies, rollout)
         serving = ServedReport(selection, name, workers, journal, luck=luck)
         sys.exit(serving.run(port, browse=not no_browser))
     if selection.is_empty:
@@ -93,6 +93,7 @@ def report(  # noqa: PLR0913 - one argument per option
     single = to_stdout or target.suffix.lower() in {".html", ".htm"}
     if not to_stdout:
         _check_free(target, single=single, force=force)
+    name = engine_name("evaluator", evaluator, plies, rollout)
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         written = (_write_page if single else _write_folder)(target, selection, work)
     click.echo(written, err=to_stdout)
