@@ -158,7 +158,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "capture.txt").write_bytes(capture + capture)
     match = simulate(1, 1)
     game = evolve(match.games[0], entries=match.games[0].entries[:4], result=None)
-    (folder / "match.mat").write_text(write_mat(evolve(match, games=(game,))))
+    (folder / "matches").mkdir(exist_ok=True)
+    for name in ("match.mat", "matches/match.mat"):
+        (folder / name).write_text(write_mat(evolve(match, games=(game,))))
     shutil.copy(DATA / "formats" / "automatic_doubles.sgf", folder / "mail.txt")
     (folder / "my-password").write_text("MyBotsPassword\n")
     shutil.copy(folder / "my-password", folder / "secret")

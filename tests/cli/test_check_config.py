@@ -213,7 +213,7 @@ def test_as_a_user_runs_it_each_problem_is_a_line_with_file_and_path(tmp_path: P
     path = tmp_path / "bot.toml"
     path.write_text('server.port = 0\n[account]\nname = "x1"', encoding="utf-8")
     result = fibsbot("check-config", str(path), FIBSBOT_PASSWORD=SECRET)
-    name = "a name of letters and underscores, at most 20, or false"
+    name = "a name of letters and underscores, at most 20, not 'guest', which servers keep for registering, or false"
     assert 78 == result.returncode
     assert [
         f"fibsbot: {path}: server.port: expected a whole number from 1 to 65535, got 0",
