@@ -81,7 +81,7 @@ class OpponentSearch:
         return not self._context.paused and (settings.play.invite is not None or settings.seek.after is not None)
 
     def order(self, name: str, length: int, game: str | None) -> str:
-        """Invite a player as soon as both are free, because an operator wants it; return what the operator is told."""
+        """Invite a player as soon as both are free, by an order; return the answer to the order."""
         if len(self._history.ordered) >= MAX_ORDERED and name not in self._history.ordered:
             return f"{MAX_ORDERED} invitations wait already."
         self._history.ordered[name] = OrderedInvitation(length, game, self._context.now + ORDER_AGE)
@@ -264,7 +264,7 @@ class Lobby:
             if context.session.state not in LOGGED_IN:
                 return "I'm not logged in."
             sent = self._queue.send_chat(c.Tell(name, given.text))
-            return f"{name} is told so." if sent else "Too many lines wait."
+            return f"I said that to {name}." if sent else "Not sent: too many commands are waiting."
         if given.order is Order.INVITE:
             if context.finishing:
                 return "I'm about to log out."

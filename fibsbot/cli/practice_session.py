@@ -52,12 +52,12 @@ def stored_items(place: str, player: str | None) -> list[PracticeItem]:
 
 
 @define
-class CardKeeper:
+class AnswersInStore:
     """Keeps answers in a store."""
 
     _writer: CardWriter
 
-    def keep(self, item: PracticeItem, answer: Answered) -> None:
+    def save(self, item: PracticeItem, answer: Answered) -> None:
         """Write an answer. Raises StoreError."""
         exercise, schedule, choice = item.exercise, item.schedule, answer.choice
         if schedule is None:
@@ -174,7 +174,7 @@ def open_session(session: PracticeSession, place: str, port: int, *, browse: boo
         deck.add(stored_items(place, session.selection.player))
         feed = None if session.selection.is_empty else session.feed
         serve_page(
-            lambda: PracticeHost(deck, CardKeeper(writer), session.evaluator, feed),
+            lambda: PracticeHost(deck, AnswersInStore(writer), session.evaluator, feed),
             port,
             f"Your answers are kept in {place}.",
             browse=browse,

@@ -326,8 +326,8 @@ def cube_scores(state: MatchState, search: SearchOptions, options: ScoreOptions,
             found = take_output(place.state, reading)
             return _CubeDecision(_ACTIONS[found.action, False], found)
         found = double_output(there, reading)
-        told = reading.verdict.too_good if found.action is CubeAction.ROLL else found.answer is CubeAction.PASS
-        return _CubeDecision(_ACTIONS[found.action, told], found)
+        should_pass = reading.verdict.too_good if found.action is CubeAction.ROLL else found.answer is CubeAction.PASS
+        return _CubeDecision(_ACTIONS[found.action, should_pass], found)
 
     decisions, effort = _decisions(scores.places, search, decide)
     cells = [

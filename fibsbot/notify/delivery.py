@@ -156,7 +156,7 @@ class _ErrorOutput(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.write_end = -1
-        """For the command; whoever starts it closes it."""
+        """For the command; the caller closes it once the command runs."""
         self._end = b""
         self._closed = asyncio.Event()
         self._transport: asyncio.BaseTransport | None = None

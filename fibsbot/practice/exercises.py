@@ -1,6 +1,6 @@
 """Decisions of analysed matches as exercises: what is asked, what each choice is worth, and what was played.
 
-An exercise is complete: whoever shows it needs neither the match nor an evaluator. It can be written as JSON.
+An exercise is complete: showing it needs neither the match nor an evaluator. It can be written as JSON.
 """
 
 from __future__ import annotations

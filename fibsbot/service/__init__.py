@@ -10,9 +10,11 @@ The modules:
     blocked_players.py players whom orders have blocked, over a restart
     list_reader.py     lists of players from files and addresses
     match_files.py     each finished match in a file of its own
+    memories.py        what accounts remember of other players
     settings.py        the settings of the process
     control_server.py  the control socket
     control_client.py  its client
+    web_pages.py       which web pages there are, and their server
     metrics.py         /metrics and /healthz
     pages.py           what web pages are made of
     systemd.py         notifications to systemd

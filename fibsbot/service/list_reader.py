@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -135,6 +136,8 @@ class ListReader:
 
 def _read_file(path: Path) -> ListCopy:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe may never have an end
+            raise ListError("not a regular file")
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime as dt
 import os
 import signal
 import socket
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import structlog
 from attrs import evolve
 
-from fibsbot.bot.context import AgentMemory, features_named
+from fibsbot.bot.context import AgentMemory
 from fibsbot.bot.events_and_actions import End, ListsChanged
 from fibsbot.bot.orders import GivenOrder, Order
 from fibsbot.bot.settings import RunSettings
@@ -24,17 +23,16 @@ from fibsbot.files import is_lasting
 from fibsbot.notify.notice import Notice
 from fibsbot.notify.settings import Hook
 from fibsbot.policy.name_lists import ListSettings, PlayerLists
-from fibsbot.records.session_log import utc_now
-from fibsbot.records.store import AccountLeases, Store, StoreError, StoreWriter
+from fibsbot.records.store import StoreWriter
 from fibsbot.replay.events import MatchEvent
 from fibsbot.service.account import ELSEWHERE, AccountStatus, BotAccount, Hooks
-from fibsbot.service.account_sharing import AccountSharing
 from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
 from fibsbot.service.list_reader import ListReader
 from fibsbot.service.match_files import MatchFiles
+from fibsbot.service.memories import load_memories, sharing_on
 from fibsbot.service.settings import ServiceSettings
 from fibsbot.service.supervisor import ReloadResult, StrategyLoader, Supervisor
 from fibsbot.service.systemd import SystemdNotifier
@@ -44,46 +42,9 @@ from fibsbot.web import HOST
 
 if TYPE_CHECKING:
     from fibsbot.notify.notifier import Notifier
-    from fibsbot.service.dashboard import Dashboard
-    from fibsbot.service.live import LivePage
-    from fibsbot.service.metrics import Metrics
-
-MEMORY_AGE: Final = dt.timedelta(days=30)
-"""Older records are not loaded."""
+    from fibsbot.service.web_pages import WebPages
 
 _log = structlog.get_logger(__name__)
-
-
-def load_memories(store: str, accounts: Mapping[str, str]) -> dict[str, AgentMemory]:
-    """Return each account's memory of other players and of its server, `host:port`, from the store.
-
-    If the store cannot be read, there is a warning.
-    """
-    now, clock = utc_now(), time.monotonic()
-    memories: dict[str, AgentMemory] = {}
-    try:
-        with Store.open(store) as reader:
-            for account, server in accounts.items():
-                memory = memories[account] = AgentMemory(
-                    lacking=features_named(reader.missing_features(server, now - MEMORY_AGE))
-                )
-                for name, known in reader.player_memories(account, now - MEMORY_AGE, now).items():
-                    matches = [clock - (now - at).total_seconds() for at in known.matches]
-                    refused = clock - (now - known.refused).total_seconds() if known.refused else None
-                    broke_off = clock - (now - known.broke_off).total_seconds() if known.broke_off else None
-                    stuck = clock - (now - known.stuck).total_seconds() if known.stuck else None
-                    memory.load(name, matches, refused, broke_off, stuck)
-    except StoreError as error:
-        _log.warning("what was remembered of other players cannot be read", error=str(error))
-    return memories
-
-
-def _make_sharing(store: str) -> AccountSharing:
-    def load_memory(account: BotAccount) -> AgentMemory:
-        loaded = load_memories(store, {account.name: account.settings.server.address})
-        return loaded.get(account.name) or AgentMemory()
-
-    return AccountSharing(AccountLeases(store), load_memory)
 
 
 CHECK_INTERVAL: Final = 10.0
@@ -145,22 +106,15 @@ class Service:
         self._orders = 0
         self._ending: asyncio.Task[None] | None = None
         self._reloads: set[asyncio.Task[None]] = set()
-        self._url: str | None = None
-        """Address of the web server."""
         self.store = StoreWriter(settings.store) if settings.store else None
         servers = {run.agent.name: run.server.address for run in runs}
         memories = load_memories(settings.store, servers) if settings.store else {}
         hooks = hooks or Hooks()
         if self.store:
             hooks = evolve(hooks, store_record=self.store.put)
-        self._metrics = self._make_metrics() if settings.web_port is not None else None
-        if self._metrics:
-            hooks = evolve(hooks, on_decision=self._metrics.on_decision)
-        shown = (settings.live or settings.dashboard) and settings.web_port is not None
-        self._live = self._make_live(runs) if shown else None
-        self._dashboard = self._make_dashboard(self._live) if self._live and settings.dashboard else None
-        if self._live:
-            hooks = evolve(hooks, on_message=self._live.on_message, on_match_event=self._live.on_match_event)
+        self._pages = self._make_pages(runs) if settings.web_port is not None else None
+        if self._pages is not None:
+            hooks = self._pages.with_hooks(hooks)
         self._match_files = MatchFiles({run.agent.name: run.match_directory for run in runs if run.match_directory})
         hooks = self._with_match_files(hooks, runs)
         self._list_reader = ListReader(settings.state / "lists" if settings.state else None)
@@ -185,7 +139,7 @@ class Service:
             memories=memories,
             hooks=hooks,
             reload=reload,
-            sharing=_make_sharing(settings.store) if settings.share_accounts and settings.store else None,
+            sharing=sharing_on(settings.store) if settings.share_accounts and settings.store else None,
         )
 
     def _with_match_files(self, hooks: Hooks, runs: Iterable[RunSettings]) -> Hooks:
@@ -201,31 +155,10 @@ class Service:
 
         return evolve(hooks, on_match_event=on_match_event)
 
-    def _make_metrics(self) -> Metrics:
-        from fibsbot.service.metrics import Metrics  # noqa: PLC0415 - slow to import, and rarely used
+    def _make_pages(self, runs: Iterable[RunSettings]) -> WebPages:
+        from fibsbot.service.web_pages import WebPages  # noqa: PLC0415 - slow to import, and rarely used
 
-        return Metrics(lambda: self.supervisor, self.store)  # the supervisor does not exist yet
-
-    def _make_live(self, runs: Iterable[RunSettings]) -> LivePage:
-        from fibsbot.service.live import LivePage  # noqa: PLC0415 - slow to import, and rarely used
-
-        evaluate = None
-        if self._settings.dashboard:
-            from fibsbot.service.dashboard.win_chances import WinChances  # noqa: PLC0415 - likewise
-
-            evaluate = WinChances().of
-        return LivePage([run.agent.name for run in runs], self._statuses, evaluate)
-
-    def _statuses(self) -> list[AccountStatus]:
-        return self.supervisor.statuses()  # which does not exist yet when the pages are made
-
-    def _make_dashboard(self, live: LivePage) -> Dashboard:
-        from fibsbot.service.dashboard import Dashboard  # noqa: PLC0415 - slow to import, and rarely used
-
-        def obey(order: Order, account: str | None) -> Mapping[str, Any]:
-            return self.obey(GivenOrder(order), account)
-
-        return Dashboard(live, self.status, self._statuses, obey, self._settings.store)
+        return WebPages(self._settings, [run.agent.name for run in runs], self)
 
     # -- notices ------------------------------------------------------------------------------------------------
 
@@ -287,8 +220,8 @@ class Service:
             async with contextlib.AsyncExitStack() as stack:
                 if self._settings.control is not None:
                     await stack.enter_async_context(self._control())
-                if self._settings.web_port is not None:
-                    await stack.enter_async_context(self._web(self._settings.web_port))
+                if self._pages is not None and self._settings.web_port is not None:
+                    await stack.enter_async_context(self._web(self._pages, self._settings.web_port))
                 stack.enter_context(self._signals())
                 self._configure_notices(self._notify)
                 await self._play()
@@ -354,39 +287,16 @@ class Service:
             await control.close()
 
     @contextlib.asynccontextmanager
-    async def _web(self, port: int) -> AsyncIterator[None]:
+    async def _web(self, pages: WebPages, port: int) -> AsyncIterator[None]:
         """Run the web server."""
-        from fibsbot.service import metrics  # noqa: PLC0415 - slow to import, and rarely used
-        from fibsbot.web.server import WebServer, redirect_handler  # noqa: PLC0415 - likewise
-
-        server = WebServer(port)
-        if self._metrics:
-            server.add("/metrics", metrics.metrics_handler(self._metrics.text))
-        server.add("/healthz", metrics.health_handler(self.health))
-        if self._live:
-            server.add("/live", self._live.page)
-            server.add("/live/events", self._live.events, embedded=True)
-        if self._dashboard:
-            self._dashboard.add_to(server)
-        server.add("/", redirect_handler("/dashboard" if self._dashboard else "/live" if self._live else "/healthz"))
         try:
-            await server.start()
+            await pages.start(port)
         except OSError as error:
             raise _port_error(port, error) from None
-        self._url = f"http://{HOST}:{server.port}"
-        _log.info("metrics and health", url=self._url)
-        if self._live:
-            _log.info("the bots can be watched", url=f"{self._url}/live")
-        if self._dashboard:
-            _log.info("the dashboard is there", address="fibsbot status --dashboard")
         try:
             yield
         finally:
-            if self._live:
-                self._live.close()
-            if self._dashboard:
-                self._dashboard.close()
-            await server.close()
+            await pages.close()
 
     # -- signals ------------------------------------------------------------------------------------------------
 
@@ -452,7 +362,7 @@ class Service:
         names = self.supervisor.order(given.order, account)
         if given.order is not Order.STATUS:
             return {"accounts": names}
-        dashboard = self._dashboard.address(self._url) if self._dashboard and self._url else None
+        dashboard = self._pages.dashboard_address if self._pages is not None else None
         return {"status": self.status(account), "dashboard": dashboard}
 
     def status(self, account: str | None = None) -> dict[str, Any]:
@@ -462,7 +372,7 @@ class Service:
             "version": __version__,
             "process": os.getpid(),
             "uptime": round(self.supervisor.uptime, 1),
-            "web": self._url,
+            "web": self._pages.url if self._pages is not None else None,
             "accounts": [
                 status.as_dict() for status in self.supervisor.statuses() if account in (None, status.account)
             ],

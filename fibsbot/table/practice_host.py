@@ -42,11 +42,11 @@ KINDS: Final = {
 """What a person may choose to practise, in words."""
 
 
-class ReviewKeeper(Protocol):
+class AnswerStore(Protocol):
     """Keeps answers; each method may take a moment and may raise."""
 
-    def keep(self, item: PracticeItem, answer: Answered) -> None:
-        """Keep an answer, and when the exercise comes again. Raises an Exception whose text is one line."""
+    def save(self, item: PracticeItem, answer: Answered) -> None:
+        """Save an answer, and when the exercise comes again. Raises an Exception whose text is one line."""
         ...
 
 
@@ -115,18 +115,18 @@ class PracticeHost(TableHost):
     """A person who practises."""
 
     def __init__(
-        self, deck: Deck, keeper: ReviewKeeper, evaluator: str, feed: Callable[[PracticeFeed], None] | None = None
+        self, deck: Deck, store: AnswerStore, evaluator: str, feed: Callable[[PracticeFeed], None] | None = None
     ) -> None:
         """Ask the exercises of a deck.
 
         Args:
             deck: the exercises that are known already.
-            keeper: keeps the answers.
+            store: keeps the answers.
             evaluator: the strategy that values plays that are not among the best ones.
             feed: analyses matches in a thread and hands over their exercises.
         """
         super().__init__()
-        self._deck, self._keeper, self._evaluator, self._feeder = deck, keeper, evaluator, feed
+        self._deck, self._store, self._evaluator, self._feeder = deck, store, evaluator, feed
         self._wanted = ExerciseFilter()
         self._model: PracticeModel | None = None
         self._asked: _Asked | None = None
@@ -296,7 +296,7 @@ class PracticeHost(TableHost):
     async def _keep(self, asked: _Asked, item: PracticeItem, answered: Answered, model: PracticeModel) -> None:
         """Keep an answer, and then show the verdict."""
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._keeper.keep, item, answered)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._store.save, item, answered)
         except Exception as error:  # noqa: BLE001 - the verdict is shown in any case
             self.show_fault(f"this answer is not kept: {error}")
         asked.thinking = False

@@ -30,10 +30,10 @@ REPORT: Final = "report"
 _log = structlog.get_logger(__name__)
 
 
-class _Forgetful:
+class _NoAnswers:
     """Keeps no answers: nobody practises here."""
 
-    def keep(self, item: PracticeItem, answer: Answered) -> None:
+    def save(self, item: PracticeItem, answer: Answered) -> None:
         """Do nothing."""
 
 
@@ -50,7 +50,7 @@ class StudyHost(PracticeHost):
             report: the page about matches, if there is one.
             find: returns the decision at a link of that page, `m1g2t14`; None if there is none.
         """
-        super().__init__(Deck(), _Forgetful(), evaluator)
+        super().__init__(Deck(), _NoAnswers(), evaluator)
         self._report, self._find = report, find
         self._exercise: Exercise | None = None
 

@@ -52,7 +52,7 @@ async def test_an_evening_of_orders(server: Server, tmp_path: Path) -> None:
         account = it.supervisor.accounts["marvin"]
         await until(lambda: account.totals().matches == 1)
         said = await order(tmp_path, Order.SAY, "ford", "well", "played", account="marvin")
-        assert {"marvin": "ford is told so."} == said["answers"]
+        assert {"marvin": "I said that to ford."} == said["answers"]
         answer = await order(tmp_path, Order.BLOCK, "ford")
         assert {"marvin": "ford is blocked now.", "zaphod": "ford is blocked now."} == answer["answers"]
     again = service(tmp_path, marvin)

@@ -231,7 +231,8 @@ async def test_a_browser_that_does_not_read_is_disconnected_and_delays_nobody(
     async with shown(marvin) as (it, url), opponent(server.port, "ford"), hearing(url) as response:
         reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]), limit=1)
         writer.write(b"GET /live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        live, account = it._live, it.supervisor.accounts["marvin"]
+        assert it._pages is not None
+        live, account = it._pages._live, it.supervisor.accounts["marvin"]
         assert live is not None
         await until(lambda: len(live._wakers["marvin"]) == 2 and account._runner is not None)
         decisions, browser = account.totals().decisions, Browser(response)

@@ -27,7 +27,8 @@ from fibsbot.records.store import Store, StoreError
 from fibsbot.server.server import Server
 from fibsbot.service import service as process
 from fibsbot.service.control_client import send_order
-from fibsbot.service.service import Service, ServiceError, check_addresses, load_memories
+from fibsbot.service.memories import load_memories
+from fibsbot.service.service import Service, ServiceError, check_addresses
 from fibsbot.service.supervisor import ReloadResult
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP, UNHURRIED

@@ -25,7 +25,7 @@ from fibsbot.strategies.loader import load
 from fibsbot.table.bot_match import BotMatch
 from fibsbot.table.hosts import BotHost, TableHost
 from fibsbot.table.page_server import PageServer
-from fibsbot.table.practice_host import PracticeHost, ReviewKeeper
+from fibsbot.table.practice_host import AnswerStore, PracticeHost
 from fibsbot.table.set_up import read_position
 from fibsbot.transcript import Decision, Entry, Step
 from tests.browser import chromium
@@ -103,7 +103,7 @@ def practice_host(start: GameState) -> TableHost:
     )
     deck = Deck()
     deck.add([PracticeItem(exercise)])
-    return PracticeHost(deck, create_autospec(ReviewKeeper, instance=True), "engine:1")
+    return PracticeHost(deck, create_autospec(AnswerStore, instance=True), "engine:1")
 
 
 async def main() -> None:

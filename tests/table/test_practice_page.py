@@ -35,25 +35,25 @@ def some(kind: ExerciseKind, count: int = 1) -> list[Exercise]:
 
 
 @define
-class Keeper:
+class SavedAnswers:
     """Keeps answers in memory, or fails."""
 
-    kept: list[tuple[PracticeItem, Answered]] = field(factory=list)
+    saved: list[tuple[PracticeItem, Answered]] = field(factory=list)
     fault: str = ""
 
-    def keep(self, item: PracticeItem, answer: Answered) -> None:
+    def save(self, item: PracticeItem, answer: Answered) -> None:
         """Keep an answer."""
         if self.fault:
             raise OSError(self.fault)
-        self.kept.append((item, answer))
+        self.saved.append((item, answer))
 
 
 def practising(
-    found: list[Exercise], keeper: Keeper, feed: Callable[[PracticeFeed], None] | None = None
+    found: list[Exercise], store: SavedAnswers, feed: Callable[[PracticeFeed], None] | None = None
 ) -> PracticeHost:
     deck = Deck(lambda: NOON)
     deck.add(map(PracticeItem, found))
-    return PracticeHost(deck, keeper, "heuristic", feed)
+    return PracticeHost(deck, store, "heuristic", feed)
 
 
 async def shown(session: aiohttp.ClientSession, address: str) -> dict[str, Any]:
@@ -76,8 +76,8 @@ async def verdict_of(session: aiohttp.ClientSession, address: str) -> dict[str, 
 
 
 async def test_the_answer_is_hidden_until_the_decision_is_made_and_kept_before_it_is_shown() -> None:
-    keeper, (double,) = Keeper(), some(ExerciseKind.OFFER)
-    async with served(practising([double], keeper)) as address, aiohttp.ClientSession() as session:
+    store, (double,) = SavedAnswers(), some(ExerciseKind.OFFER)
+    async with served(practising([double], store)) as address, aiohttp.ClientSession() as session:
         before = await shown(session, address)
         assert None is before["practice"]["exercise"]["verdict"]
         assert double.title == before["text"]
@@ -85,7 +85,7 @@ async def test_the_answer_is_hidden_until_the_decision_is_made_and_kept_before_i
         assert not await post(session, address, "next")
         assert await post(session, address, "answer", choice=double.made)
         after = await verdict_of(session, address)
-        ((item, answer),) = keeper.kept
+        ((item, answer),) = store.saved
         assert (double.id, double.made, Recall.AGAIN) == (item.exercise.id, answer.choice and answer.choice.text, 1)
         assert f"loses {double.loss:.3f}" in after["text"]
         first, second = after["practice"]["exercise"]["verdict"]["choices"]
@@ -97,15 +97,15 @@ async def test_the_answer_is_hidden_until_the_decision_is_made_and_kept_before_i
 
 
 async def test_a_play_that_is_not_among_the_best_is_valued() -> None:
-    keeper = Keeper()
+    store = SavedAnswers()
     exercise = next(one for one in exercises() if len(one.state.plays) > len(one.choices) and one.state.dice)
     other = next(play for play in exercise.state.plays if exercise.choice_of(play) is None)
-    async with served(practising([exercise], keeper)) as address, aiohttp.ClientSession() as session:
+    async with served(practising([exercise], store)) as address, aiohttp.ClientSession() as session:
         for move in other.moves:
             assert await post(session, address, "act", action="move", numbers=[move.source, move.target])
         assert await post(session, address, "act", action="done")
         state = await verdict_of(session, address)
-        (answer,) = [answer.choice for _, answer in keeper.kept]
+        (answer,) = [answer.choice for _, answer in store.saved]
         assert answer is not None
         assert answer.loss >= exercise.choices[-2].loss
         rows = state["practice"]["exercise"]["verdict"]["choices"]
@@ -115,7 +115,7 @@ async def test_a_play_that_is_not_among_the_best_is_valued() -> None:
 async def test_an_answer_that_cannot_be_kept_is_said_and_practice_goes_on() -> None:
     (exercise,) = some(ExerciseKind.OFFER)
     async with (
-        served(practising([exercise], Keeper(fault="the disk is full"))) as address,
+        served(practising([exercise], SavedAnswers(fault="the disk is full"))) as address,
         aiohttp.ClientSession() as session,
     ):
         assert await post(session, address, "solution")
@@ -132,7 +132,7 @@ async def test_exercises_come_while_matches_are_analysed_and_what_failed_is_said
         feed.add([exercise])
         feed.fail("skipped: other.mat")
 
-    async with served(practising([], Keeper(), feed)) as address, aiohttp.ClientSession() as session:
+    async with served(practising([], SavedAnswers(), feed)) as address, aiohttp.ClientSession() as session:
         while not (practice := (await shown(session, address))["practice"])["faults"]:
             pass
         assert "Analysing match.mat: 3 of 40 turns" == practice["progress"]
@@ -142,7 +142,7 @@ async def test_exercises_come_while_matches_are_analysed_and_what_failed_is_said
 
 async def test_nothing_may_be_left_to_the_table_and_nonsense_is_refused() -> None:
     (play,) = some(ExerciseKind.PLAY)
-    async with served(practising([play], Keeper())) as address, aiohttp.ClientSession() as session:
+    async with served(practising([play], SavedAnswers())) as address, aiohttp.ClientSession() as session:
         for preference in ("forced", "greedy", "roll"):
             assert await post(session, address, "prefer", preference=preference, wanted=True)
         for action in ("resign", "double", "take", "roll", "next"):
@@ -157,9 +157,9 @@ async def test_nothing_may_be_left_to_the_table_and_nonsense_is_refused() -> Non
 
 @requires_chromium
 async def test_a_person_practises_by_clicks_and_keys() -> None:
-    keeper = Keeper()
+    store = SavedAnswers()
     found = [*some(ExerciseKind.OFFER), *some(ExerciseKind.PLAY, 2)]
-    async with served(practising(found, keeper)) as address, chromium() as browser:
+    async with served(practising(found, store)) as address, chromium() as browser:
         page = await browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         errors: list[object] = []
         page.on("pageerror", lambda error: errors.append(error))  # noqa: PLW0108 - it wants a Python function
@@ -169,7 +169,7 @@ async def test_a_person_practises_by_clicks_and_keys() -> None:
             await page.keyboard.press("Space")
         await page.wait_for_selector("#practice .done:visible")
         assert "Nothing is due. The next exercise comes tomorrow." == await page.inner_text("#practice .done")
-        assert {exercise.id for exercise in found} == {item.exercise.id for item, _ in keeper.kept}
+        assert {exercise.id for exercise in found} == {item.exercise.id for item, _ in store.saved}
         assert [] == errors
 
 

@@ -16,7 +16,7 @@ import structlog
 from aiohttp import web
 
 from fibsbot.bot.events_and_actions import End
-from fibsbot.bot.orders import Order, parse_order
+from fibsbot.bot.orders import GivenOrder, Order, parse_order
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.store import StoreError
 from fibsbot.redaction import redact, redact_record
@@ -54,7 +54,7 @@ class Dashboard:
         live: LivePage,
         status: Callable[[], Mapping[str, Any]],
         accounts: Callable[[], list[AccountStatus]],
-        obey: Callable[[Order, str | None], Mapping[str, Any]],
+        obey: Callable[[GivenOrder, str | None], Mapping[str, Any]],
         store: str | None,
     ) -> None:
         """Show what these return.
@@ -185,7 +185,7 @@ class Dashboard:
         if order is None or not isinstance(account, str | None):
             raise web.HTTPBadRequest(text=f"expected one of the orders {', '.join(it.value for it in ORDERS)}\n")
         try:
-            obeyed = self._obey(order, account)
+            obeyed = self._obey(GivenOrder(order), account)
         except ValueError as error:
             raise web.HTTPBadRequest(text=f"{one_line(redact(str(error)))}\n") from None
         _log.info("order from the dashboard", order=order.value, accounts=obeyed["accounts"])
