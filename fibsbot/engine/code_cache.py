@@ -254,11 +254,18 @@ class _Progress:
         if self._is_said or began is None or self._spent + time.monotonic() - began < SILENCE:
             return
         self._is_said = True
-        if multiprocessing.parent_process() is None:
+        if multiprocessing.parent_process() is None and _is_watched():
             _log("info", "the engine is compiled on its first start, which takes about half a minute")
 
 
 _progress: Final = _Progress()
+
+
+def _is_watched() -> bool:
+    """Return whether somebody may look on: a program's log, a terminal, a notebook; not whoever reads a pipe."""
+    import structlog  # noqa: PLC0415 - rarely needed
+
+    return structlog.is_configured() or sys.stderr.isatty() or "ipykernel" in sys.modules
 
 
 def _warn(folder: Path, text: str) -> None:

@@ -57,10 +57,14 @@ def test_the_first_start_compiles_and_the_second_finds_it(nearly_cold: Path) -> 
     assert ["False", "False", "0 False", ""] == said(), "nothing is left to compile"
 
 
-def test_a_long_compilation_is_announced_once_and_a_short_one_never(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_long_compilation_is_announced_once_on_a_terminal_and_a_short_one_never(
+    terminal: bool,  # noqa: FBT001 - the parameter of a test
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     now = 0.0
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     monkeypatch.setattr(time, "monotonic", lambda: now)
     monkeypatch.setattr(structlog, "is_configured", lambda: False)
     progress = code_cache._Progress()
@@ -73,4 +77,5 @@ def test_a_long_compilation_is_announced_once_and_a_short_one_never(
             now += code_cache.SILENCE / 2
             progress.check()
     out, err = capsys.readouterr()
-    assert (out, err) == ("", "fibsbot: the engine is compiled on its first start, which takes about half a minute\n")
+    line = "fibsbot: the engine is compiled on its first start, which takes about half a minute\n"
+    assert (out, err) == ("", line if terminal else "")
