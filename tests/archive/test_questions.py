@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import errno
 import json
 import os
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -77,13 +79,21 @@ def test_errors_are_selected(archive: Path) -> None:
     of_alice = [row for row in every if row["player"] == "alice"]
     assert 0 < len(of_alice) < len(every)
     assert of_alice == errors("--player", "alice")
-    plays, doubles = errors("--kind", "play"), errors("--kind", "double", "--kind", "take")
-    assert {"roll", "double", "take", "pass"} >= {row["decision"] for row in doubles}
-    assert {None} != {row["dice"] for row in plays}
+    kinds = [errors("--kind", kind) for kind in ("play", "double", "take", "resign", "accept", "name")]
+    assert sorted(map(str, every)) == sorted(map(str, chain(*kinds))), "each error is of one kind"
+    assert {"roll", "double", "take", "pass"} >= {
+        row["decision"] for row in errors("--kind", "double", "--kind", "take")
+    }
+    assert None not in {row["dice"] for row in kinds[0]}
     races, rest = errors("--class", "race"), errors("--class", "race", "--class", "opening")
     assert len(races) < len(rest) < len(every)
     assert [row for row in every if row["loss"] >= 0.08] == errors("--worse-than", "0.08")
-    assert [] == errors("--since", "2100-01-01")
+    asked = fibsbot("archive", "query", "SELECT max(started) AS last FROM matches", "--archive", archive, "--json")
+    last = dt.datetime.fromisoformat(json.loads(asked.stdout)["last"]).date()
+    recent = errors("--since", str(last))
+    assert 0 < len(recent) < len(every)
+    assert all(row in every for row in recent)
+    assert [] == errors("--since", str(last + dt.timedelta(days=2)))
     done = fibsbot("archive", "blunders", "--archive", archive, "--class", "nonsense")
     assert 2 == done.returncode
     assert "expected one of bear-off, race, opening" in done.stderr
