@@ -17,7 +17,7 @@ pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (Duck
 from fibsbot.archive import open_archive
 from fibsbot.archive.reader import QueryError
 from fibsbot.archive.schema import TABLES, VERSIONS
-from fibsbot.cli.archive import print_table
+from fibsbot.cli.archive_output import print_table
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
 
