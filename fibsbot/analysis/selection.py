@@ -7,16 +7,18 @@ translation into SQL.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from attrs import frozen
 
 from fibsbot.analysis.model import EQUITY_TOLERANCE, GRADE_THRESHOLDS, AnalysedDecision, Grade
+from fibsbot.drawing.markup import clean
 from fibsbot.formats.sgf_properties import DATE_TAG
 from fibsbot.match import CubeAction
 from fibsbot.position import Play
 from fibsbot.rules.laws import Level
+from fibsbot.text import plural
 from fibsbot.transcript import Decision, Named, Transcript
 
 PLAY: Final = "play"
@@ -142,6 +144,11 @@ class DecisionSelection:
             f"from {self.least_loss:g}" if self.least_loss else "",
         ]
         return ", ".join(part for part in parts if part)
+
+    def summary(self, losses: Collection[float]) -> str:
+        """Return how many errors are selected, by their losses, and what they lost in all, in words."""
+        loss = f", {sum(losses):.3f} in all" if losses else ""
+        return f"{plural(len(losses), 'error')} selected ({clean(self.words, 200) or 'all'}){loss}"
 
 
 GRADED: Final = DecisionSelection(least_loss=GRADE_THRESHOLDS[Grade.DOUBTFUL])

@@ -6,6 +6,7 @@ import contextlib
 import datetime as dt
 import functools
 import itertools
+import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -145,6 +146,11 @@ class SelectedMatch:
     number: int
     """In file names: that of the store, or counted from 1."""
     transcript: Transcript
+
+    @property
+    def short_name(self) -> str:
+        """The name without the folder."""
+        return self.name.rpartition(os.sep)[2]
 
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

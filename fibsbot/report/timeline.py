@@ -76,7 +76,7 @@ class TimelineEntry:
     """The decision, with its analysis."""
     not_doubled: AnalysedDecision | None = None
     """Of a roll: the decision not to double before it, unless that is an entry of its own."""
-    listed: bool = False
+    listed: bool = field(default=False, kw_only=True)
     """Whether it is one of the errors that are listed."""
 
     @property
