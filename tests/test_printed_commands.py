@@ -80,7 +80,7 @@ ELSEWHERE: Final = {
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
     "dask scheduler": "runs until it is stopped; tests/workers has one",
     "fibsbot worker": "runs until it is stopped; tests/workers has some",
-    "fibsbot analyse matches/": "needs a cluster; tests/workers has one",
+    "fibsbot analyse matches/*.mat": "needs a cluster; tests/workers has one",
     "fibsbot rollout --openings": "needs a cluster; tests/cli/engine has smaller ones without",
     "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
