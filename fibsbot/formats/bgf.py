@@ -225,7 +225,7 @@ class _BgfGame:
     def _roll(self, seat: Seat, record: Fields) -> None:
         """Process a roll with its play, or one that could not be played."""
         checked = self.checked
-        is_dance = record.has("dancingEquity") or NO_DIE in {record.data.get(name) for name in ("red", "green")}
+        is_dance = record.has("dancingEquity") or NO_DIE in (record.data.get("red"), record.data.get("green"))
         dice = _dice(record, is_dance=is_dance)
         moves = [] if is_dance else moves_of(record)
         if checked.state.stage is Stage.OPENING and dice[0] == dice[1]:

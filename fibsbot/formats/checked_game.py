@@ -146,7 +146,10 @@ class CheckedGame:
         """Keep what the analysis in a file says of the last entry, or of the decision not to double before it."""
         if verdict:
             last = self.entries[-1]
-            self.entries[-1] = evolve(last, undoubled=verdict) if undoubled else evolve(last, verdict=verdict)
+            if undoubled and isinstance(last, Throw):
+                self.entries[-1] = evolve(last, undoubled=verdict)
+            else:
+                self.entries[-1] = evolve(last, verdict=verdict)
 
     def resign(self, seat: Seat, level: Level, *, accepted: bool = True) -> None:
         """Add an offer to resign with its answer."""

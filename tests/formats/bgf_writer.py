@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from fibsbot.match import CubeAction
@@ -24,7 +25,7 @@ LOSS: Final = 0.25
 LUCK: Final = 0.125
 UNKNOWN: Final = -999
 PACKERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
-    "gzip": gzip.compress,
+    "gzip": partial(gzip.compress, mtime=0),
     "zlib": zlib.compress,
     "plain": bytes,
 }
