@@ -30,7 +30,7 @@ FIELDS: Final = ("Title", "Board", "Question", "Solution", "Answer", "Source", "
 """The fields of a note; the first one is what Anki's browser lists, and the last one is the person's own."""
 FRONT: Final = '<div class="fibsbot">{{Board}}{{Question}}</div>'
 BACK: Final = (
-    '<div class="fibsbot">{{Solution}}{{Question}}{{Answer}}{{Source}}'
+    '<div class="fibsbot solved">{{Solution}}{{Question}}{{Answer}}{{Source}}'
     '{{#Remarks}}<div class="remarks">{{Remarks}}</div>{{/Remarks}}</div>'
 )
 STYLE: Final = """\
@@ -46,6 +46,7 @@ STYLE: Final = """\
 .fibsbot .question { font-size: 20px; font-weight: 600; }
 .fibsbot .note, .fibsbot th { color: var(--faint); font-size: 14px; font-weight: 400; text-align: left; }
 .fibsbot ul { margin: 0 0 8px; padding-left: 22px; }
+.solved ul { display: none; }
 .fibsbot table { width: 100%; margin: 8px 0; border-collapse: collapse; font-variant-numeric: tabular-nums; }
 .fibsbot td { padding: 4px 0 0; }
 .fibsbot td.note { padding: 0 0 4px; border-bottom: 1px solid var(--line); }
@@ -138,12 +139,11 @@ def _board(exercise: Exercise, play: Play | None) -> tuple[Html, dict[str, str]]
 
 
 def _question(exercise: Exercise) -> Html:
-    facts = dict(describe_state(exercise.state))
-    cube = f"; cube {facts['cube']}" if exercise.state.cube > 1 else ""
+    score = dict(describe_state(exercise.state))["score"]
     choices = [tag("li", _plain(exercise.choice_name(text))) for text in texts_to_choose(exercise)]
     return join_html(
         tag("p", _plain(exercise.title), class_="question"),
-        tag("p", _plain(f"{facts['score']}{cube}"), class_="note"),
+        tag("p", _plain(score), class_="note"),
         tag("ul", *choices) if choices else None,
     )
 
@@ -155,12 +155,15 @@ def _answer(exercise: Exercise) -> Html:
     verb = "You played " if exercise.kind is ExerciseKind.PLAY else "You chose "
     lost = f", which lost {exercise.loss:.3f}{word}." if exercise.loss else ", which is as good."
     rows = [row for choice in exercise.choices for row in _rows(exercise, choice)]
-    heads = (tag("th", "choice"), *(tag("th", text, class_="number") for text in ("equity", "loss")))
+    heads = (
+        tag("th", "choice, chances in %" if exercise.best.chances else "choice"),
+        *(tag("th", text, class_="number") for text in ("equity", "loss")),
+    )
     return join_html(
         tag("p", "Best: ", tag("b", best), "."),
         tag("p", verb, tag("b", made), lost) if exercise.made != exercise.best.text else None,
         tag("table", tag("tr", *heads), *rows),
-        tag("p", _chances(exercise.chances), class_="note") if exercise.chances else None,
+        tag("p", f"Chances in %: {_chances(exercise.chances)}", class_="note") if exercise.chances else None,
     )
 
 
@@ -180,7 +183,7 @@ def _rows(exercise: Exercise, choice: ValuedChoice) -> list[Html]:
 
 def _chances(chances: Chances) -> str:
     win, gammon, backgammon, lose, lose_gammon, lose_backgammon = (f"{100 * chance:.1f}" for chance in chances)
-    return f"win {win} % (G {gammon}, BG {backgammon}), lose {lose} % (G {lose_gammon}, BG {lose_backgammon})"
+    return f"win {win} (G {gammon}, BG {backgammon}), lose {lose} (G {lose_gammon}, BG {lose_backgammon})"
 
 
 def _source(exercise: Exercise) -> Html:

@@ -299,6 +299,8 @@ def exercise_id(transcript: Transcript, game: Game, decision: Decision) -> str:
         (state.length, state.score, state.crawford),
         rolls,
         (state.phase.value, dice, format_sides(state.sides), state.cube, state.owner.value),
+        # Who resigns in vain decides again, in the same position.
+        *(["resign"] if isinstance(decision.answer, Level) else []),
     )
     return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
