@@ -13,7 +13,7 @@ import re
 import sqlite3
 import tempfile
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -85,21 +85,26 @@ _DECK_OPTIONS: Final = {
 """Anki's own options of a deck: every collection has them, and those of the person count after the import."""
 
 
-def write_deck(file: IO[bytes], exercises: Iterable[Exercise]) -> int:
+def write_deck(
+    file: IO[bytes], exercises: Iterable[Exercise], on_progress: Callable[[int, int], None] | None = None
+) -> int:
     """Write a deck of exercises, each once and the worst errors first; return how many there are.
 
-    Raises OSError for a file that cannot be written.
+    `on_progress` is called with the number of those that are done, and of all. Raises OSError for a file that
+    cannot be written.
     """
     known = {exercise.id: exercise for exercise in exercises}
     worst_first = sorted(known.values(), key=lambda exercise: (-exercise.loss, exercise.id))
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as package, _Collection.new() as collection:
         numbers: dict[str, int] = {}
-        for note in map(note_of, worst_first):
+        for done, note in enumerate(map(note_of, worst_first), 1):
             collection.add(note)
             for name, picture in note.pictures.items():
                 if name not in numbers:
                     numbers[name] = len(numbers)
                     _add(package, str(numbers[name]), picture.encode())
+            if on_progress:
+                on_progress(done, len(worst_first))
         _add(package, MEDIA, json.dumps({str(number): name for name, number in numbers.items()}).encode())
         _add(package, COLLECTION, collection.content())
     return len(known)

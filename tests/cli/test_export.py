@@ -161,7 +161,7 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
         ),
         (("nothing.log", "--format", "mat"), "cannot read nothing.log: No such file or directory"),
         (
-            ("nothing.log", "-o", "x.doc"),
+            ("/dev/null", "-o", "x.doc"),
             "expected --format, or a file name that ends in one of .mat, .sgf",
         ),
         (("/dev/null", "--format", "mat"), "/dev/null: expected "),
