@@ -74,10 +74,9 @@ def report(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves text, our own JSON; `-` is
-    the standard input, a folder means all files below it. The page needs no network and no other file. The engine
-    evaluates every decision of both players.
-    The exit status is 1 if a match or a file had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves text, our own JSON;
+    `-` is the standard input, a folder means all files below it. The page needs no network and no other file. The
+    engine evaluates every decision of both players. The exit status is 1 if a match or a file had to be left out.
 
     `--player`, `--since`, `--kind`, `--class` and `--worse-than` select the errors that the page lists and asks for
     when you practise. The figures of a match remain those of all its decisions.

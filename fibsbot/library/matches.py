@@ -139,7 +139,7 @@ class _Games(Printed):
 
 
 def read(*places: Path | str) -> Iterator[Match]:
-    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, JSON, session logs and others.
+    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, `.bgf`, logs and others.
 
     Raises FormatError for what does not exist and for a folder without files, at once, and for a file that is named and
     cannot be read, when it is its turn; one that is found in a folder or a packed file is left out with an
