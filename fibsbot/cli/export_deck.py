@@ -68,7 +68,7 @@ def _deck_file(target: str | None, *, force: bool) -> Path | None:
     if path.is_dir() or target.endswith(os.sep):
         raise UserError(f"expected a file for the deck of Anki, got the folder {target}")
     check_free(path, force=force)
-    check_writable(path, parents=True)
+    check_writable(path.parent, parents=True)
     return path
 
 
