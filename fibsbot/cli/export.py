@@ -72,8 +72,9 @@ class _NamedMatch:
 @click.option(
     "--format",
     "kind",
+    metavar="NAME",
     type=click.Choice([*FORMATS.choices, ANKI]),
-    help="Output format.  [default: by OUT's extension]",
+    help=f"Output format: {', '.join(FORMATS.choices)} or {ANKI}.  [default: by OUT's extension]",
 )
 @click.option("-o", "--output", "target", metavar="OUT", help="Write to a file, or to a folder with a file per match.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
@@ -92,7 +93,7 @@ def export(  # noqa: PLR0913 - one argument per option
     workers: WorkerOptions,
     journal: Path | None,
 ) -> None:
-    """Export matches to other formats, or your errors in them as a deck for Anki.
+    """Export matches to other formats, or errors as a deck for Anki.
 
     FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves, our own JSON, an
     analysis of GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come

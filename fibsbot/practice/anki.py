@@ -169,7 +169,13 @@ class _Collection:
         """Return the file with all that was added."""
         changed = _changed()
         decks = {str(number): _deck(number, name, changed) for number, name in {1: "Default", **self._decks}.items()}
-        texts = ({}, {str(NOTE_TYPE_ID): _note_type(changed)}, decks, {"1": {**_DECK_OPTIONS, "mod": changed}}, {})
+        texts: tuple[dict[str, Any], ...] = (
+            {},
+            {str(NOTE_TYPE_ID): _note_type(changed)},
+            decks,
+            {"1": {**_DECK_OPTIONS, "mod": changed}},
+            {},
+        )
         self._insert("col", 1, _FIRST_DAY, changed * 1000, changed * 1000, SCHEMA, 0, 0, 0, *map(json.dumps, texts))
         self._database.commit()
         return self._path.read_bytes()
