@@ -66,9 +66,13 @@ def test_a_selection_is_the_intersection_of_its_parts(selection: DecisionSelecti
     assert reduce(set.intersection, (identities(selected(part)) for part in parts)) == identities(selected(selection))
 
 
-@pytest.mark.parametrize("field", ["kinds", "classes"])
-def test_each_decision_is_of_one_kind_and_class(field: str) -> None:
-    parts = [selected(DecisionSelection(**{field: (name,)})) for name in (KINDS if field == "kinds" else CLASSES)]
+@pytest.mark.parametrize(
+    "selections",
+    [[DecisionSelection(kinds=(name,)) for name in KINDS], [DecisionSelection(classes=(name,)) for name in CLASSES]],
+    ids=("kinds", "classes"),
+)
+def test_each_decision_is_of_one_kind_and_class(selections: list[DecisionSelection]) -> None:
+    parts = [selected(selection) for selection in selections]
     assert sum(map(len, parts)) == len(selected(DecisionSelection()))
     assert sum(map(bool, parts)) > 2
 
