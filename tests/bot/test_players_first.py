@@ -56,9 +56,7 @@ def test_after_so_many_matches_with_bots_the_rest_of_the_day_is_for_people() -> 
         script.server(f"{name} wins the 1 point match 1-0 .")
         script.wait(5)
     (refused,) = [line for line in script.server(invitation("gnubot")) if line.startswith("tell gnubot")]
-    assert refused.startswith(
-        "tell gnubot I've played 2 matches with bots in the last 24 hours; the rest of my time is"
-    )
+    assert refused.startswith("tell gnubot I've played 2 matches with bots in the last 24 hours; the rest of")
     script.server("16 gnubot", invitation("ford"))
     assert 1 == len(script.questions), "a person is asked about"
 
