@@ -82,6 +82,9 @@ ELSEWHERE: Final = {
     "fibsbot worker": "runs until it is stopped; tests/workers has some",
     "fibsbot analyse matches/*.mat": "needs a cluster; tests/workers has one",
     "fibsbot rollout --openings": "needs a cluster; tests/cli/engine has smaller ones without",
+    "fibsbot export match.mat --player NAME": "whoever NAME is; tests/cli/test_export.py exports errors",
+    "fibsbot export session.jsonl -o session.apkg": "this short log has no error; tests/cli/test_export.py has some",
+    "fibsbot export matches/ --player anna --kind": "nor has this match one with the cube",
     "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
 """Commands that do not run here, and why."""

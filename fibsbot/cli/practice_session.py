@@ -21,7 +21,7 @@ from fibsbot.cli.options import WorkerOptions, store_errors
 from fibsbot.cli.page_session import serve_page
 from fibsbot.drawing.markup import clean
 from fibsbot.practice.deck import Deck, PracticeItem, Schedule
-from fibsbot.practice.exercises import Exercise, ExerciseError, exercises_of, is_selected
+from fibsbot.practice.exercises import Exercise, ExerciseError, exercises_of, is_selected, own_seats
 from fibsbot.records.store import Store
 from fibsbot.records.store.database import database_url, is_sqlite
 from fibsbot.records.store.practice_cards import CardWriter, StoredCard, StoredReview, read_cards
@@ -154,10 +154,7 @@ class PracticeSession:
 
     def _seats(self, transcript: Transcript) -> list[Seat]:
         """Return whose decisions are practised."""
-        player = self.selection.decisions.player
-        if player is None:
-            return [] if transcript.user is None else [transcript.user]
-        return [seat for seat in Seat if transcript.players[seat].name == player]
+        return own_seats(transcript, self.selection.decisions.player)
 
     def _exercises(self, match: SelectedMatch, analysis: MatchAnalysis) -> Iterator[Exercise]:
         seats = self._seats(analysis.transcript)

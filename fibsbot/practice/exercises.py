@@ -230,6 +230,13 @@ def exercises_of(
             yield exercise_of(analysis, game, one, position_class, source)
 
 
+def own_seats(transcript: Transcript, player: str | None) -> list[Seat]:
+    """Return whose decisions in a match are a person's own: the seats of `player`, or else of the log's owner."""
+    if player is None:
+        return [] if transcript.user is None else [transcript.user]
+    return [seat for seat in Seat if transcript.players[seat].name == player]
+
+
 def is_selected(exercise: Exercise, selection: DecisionSelection) -> bool:
     """Return whether an exercise is selected; its date is then that of the decision, if that is known."""
     return selection.has(
@@ -318,6 +325,8 @@ def exercise_id(transcript: Transcript, game: Game, decision: Decision) -> str:
         (state.length, state.score, state.crawford),
         rolls,
         (state.phase.value, dice, format_sides(state.sides), state.cube, state.owner.value),
+        # Who resigns in vain decides again, in the same position.
+        *(["resign"] if isinstance(decision.answer, Level) else []),
     )
     return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 

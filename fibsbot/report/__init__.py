@@ -9,5 +9,4 @@ The modules:
     score_sheet.py the score sheet
     totals.py      totals of players over several matches, and the worst errors of all
     statistics.py  the statistics and charts of a match
-    html.py        elements with escaping
 """

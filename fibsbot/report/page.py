@@ -14,13 +14,13 @@ from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
 from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.drawing.html import Child, Html, join_html, script_json, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.themes import stylesheet
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report import statistics
-from fibsbot.report.html import Child, Html, join_html, script_json, tag
 from fibsbot.report.page_data import COLUMNS, match_data
 from fibsbot.report.score_sheet import (
     BAD_LUCK,

@@ -11,10 +11,10 @@ from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
 from fibsbot.analysis.selection import GRADED
 from fibsbot.drawing.axes import Tick
+from fibsbot.drawing.html import Child, Html, join_html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.drawing.themes import ColourRole, Theme
-from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.general_plays import rolls
