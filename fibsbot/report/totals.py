@@ -11,11 +11,11 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
 from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.drawing.html import Child, Html, join_html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.scene import ViewOptions
 from fibsbot.drawing.svg import board_svg
 from fibsbot.drawing.themes import Theme
-from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import NAME_LENGTH, format_signed, format_time, plain_player_name, player_name
 from fibsbot.report.statistics import error_text, format_rating, position_code, table, table_row, turn_label
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry
