@@ -151,7 +151,7 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
         for entry in errors[:most]:
             yield from _error_lines(transcript, entry)
         if len(errors) > most:
-            yield Text(f"and {len(errors) - most} more; --errors shows them")
+            yield Text(f"and {len(errors) - most} more; --errors {len(errors)} shows them")
 
 
 def _title(transcript: Transcript) -> str:
