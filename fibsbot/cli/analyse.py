@@ -170,7 +170,7 @@ def error_output(timeline: MatchTimeline, name: str, most: int) -> Iterator[Rend
         for entry in errors[:most]:
             yield from _error_lines(timeline.analysis.transcript, entry, name)
         if len(errors) > most:
-            yield Text(f"and {len(errors) - most} more; --errors shows them")
+            yield Text(f"and {len(errors) - most} more; --errors {len(errors)} shows them")
 
 
 def _title(transcript: Transcript) -> str:
