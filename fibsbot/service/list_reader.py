@@ -12,7 +12,7 @@ import json
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from concurrent import futures
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -36,23 +36,17 @@ _log = structlog.get_logger(__name__)
 
 async def in_own_thread(work: Callable[[], T]) -> T:
     """Return what `work` returns, which may never come; the end of the process does not wait for it."""
-    loop = asyncio.get_running_loop()
-    outcome: asyncio.Future[T] = loop.create_future()
-
-    def settle(set_outcome: Callable[[T], None] | Callable[[BaseException], None], value: object) -> None:
-        if not outcome.done():
-            set_outcome(value)  # type: ignore[arg-type]
+    outcome: futures.Future[T] = futures.Future()
 
     def run() -> None:
+        outcome.set_running_or_notify_cancel()
         try:
-            settled = outcome.set_result, work()
+            outcome.set_result(work())
         except Exception as error:  # noqa: BLE001 - it is raised where it is awaited
-            settled = outcome.set_exception, error
-        with suppress(RuntimeError):  # the loop is closed
-            loop.call_soon_threadsafe(settle, *settled)
+            outcome.set_exception(error)
 
     threading.Thread(target=run, name="lists of players", daemon=True).start()
-    return await outcome
+    return await asyncio.wrap_future(outcome)
 
 
 _BLOCK, _ALLOW = "lists.block", "lists.allow"

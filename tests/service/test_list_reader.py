@@ -23,7 +23,8 @@ from fibsbot.service.list_reader import ListReader
 from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP
-from tests.service.accounts import SOON, in_background, opponent, plan, process_settings, until
+from tests.patience import SOON
+from tests.service.accounts import in_background, opponent, plan, process_settings, until
 
 THEIRS, OURS = Direction.THEIRS, Direction.OURS
 
