@@ -13,13 +13,14 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.drawing.html import Child, Html, join_html, script_json, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.themes import stylesheet
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report import statistics
-from fibsbot.report.html import Child, Html, join_html, script_json, tag
 from fibsbot.report.page_data import COLUMNS, match_data
 from fibsbot.report.score_sheet import (
     BAD_LUCK,
@@ -34,6 +35,7 @@ from fibsbot.report.score_sheet import (
 )
 from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
+from fibsbot.report.totals import MatchTotals, has_luck, totals_html
 from fibsbot.rules.state import Seat
 from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
@@ -72,8 +74,7 @@ class IndexEntry:
     @classmethod
     def of(cls, analysis: MatchAnalysis, href: str) -> IndexEntry:
         """Return the entry of an analysed match."""
-        has_luck = any(decision.luck is not None for game in analysis.games for decision in game.decisions)
-        return cls(href, analysis.transcript, analysis.figures, has_luck)
+        return cls(href, analysis.transcript, analysis.figures, has_luck(analysis))
 
 
 def index_table(matches: Iterable[IndexEntry]) -> Html:
@@ -162,17 +163,30 @@ _SCRIPTLESS: Final = (
 _NO_MATCH: Final = tag("p", "No match.", class_="note")
 
 
-def report_page(analyses: Sequence[MatchAnalysis], *, title: str, board: str = "") -> str:
+def report_page(
+    analyses: Sequence[MatchAnalysis], *, title: str, board: str = "", selection: DecisionSelection = GRADED
+) -> str:
     """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
 
-    `board` is the address of a board on which plays are tried, which gets the link of the decision added.
+    Args:
+        analyses: the matches.
+        title: title of the page.
+        board: address of a board on which plays are tried, which gets the link of the decision added.
+        selection: which errors are listed, and asked for by the page's practice; figures are those of all decisions.
+
     Raises TranscriptError for an illegal transcript.
     """
-    timelines = [match_timeline(analysis, number) for number, analysis in enumerate(analyses, start=1)]
+    timelines = [
+        match_timeline(analysis, number, selection=selection) for number, analysis in enumerate(analyses, start=1)
+    ]
     listed = [IndexEntry.of(timeline.analysis, f"#{timeline.anchor}") for timeline in timelines]
     index = None
     if len(listed) > 1:
-        index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
+        totals = MatchTotals(selection)
+        for timeline in timelines:
+            totals.add(timeline)
+        overview = totals_html(totals, 2)
+        index = tag("details", tag("summary", "Index"), index_table(listed), overview, class_="index", open=True)
     alone = len(timelines) == 1
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
@@ -188,9 +202,10 @@ def report_page(analyses: Sequence[MatchAnalysis], *, title: str, board: str = "
     return document(title, body, script=True)
 
 
-def index_page(matches: Iterable[IndexEntry], *, title: str) -> str:
-    """Return a page that lists matches, each with a page of its own."""
-    body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches))]
+def index_page(matches: Iterable[IndexEntry], *, title: str, totals: MatchTotals | None = None) -> str:
+    """Return a page that lists matches, each with a page of its own, and what they come to if `totals` says it."""
+    overview = totals_html(totals, 2) if totals else None
+    body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches), overview)]
     return document(title, body)
 
 

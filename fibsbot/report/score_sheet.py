@@ -9,8 +9,8 @@ from typing import Final
 from attrs import define, field
 
 from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
+from fibsbot.drawing.html import Html, join_html, tag
 from fibsbot.drawing.markup import clean
-from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level
@@ -178,8 +178,9 @@ def _entry_text(entry: TimelineEntry) -> Iterator[Html | str]:
     yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is TimelineKind.GAP else entry.words)
     if entry.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")
-    if entry.grade:
-        yield tag("em", f"{entry.grade.value} {entry.loss:.3f}".replace(" 0.", " ."), title=CLASSES[entry.grade])
+    if entry.grade or entry.listed:
+        sign, title = (f"{entry.grade.value} ", CLASSES[entry.grade]) if entry.grade else ("", None)
+        yield tag("em", sign + f"{entry.loss:.3f}".removeprefix("0"), title=title)
 
 
 def _luck(luck: float) -> Html | None:

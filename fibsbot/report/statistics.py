@@ -9,11 +9,12 @@ from typing import Final
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
+from fibsbot.analysis.selection import GRADED
 from fibsbot.drawing.axes import Tick
+from fibsbot.drawing.html import Child, Html, join_html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.drawing.themes import ColourRole, Theme
-from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.general_plays import rolls
@@ -83,7 +84,7 @@ def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
         if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
             continue
         name = plain_player_name(match.analysis.transcript, entry.seat)
-        text = f"{_turn_label(entry)}: {name} {predicate(name, entry.words)}"
+        text = f"{turn_label(entry)}: {name} {predicate(name, entry.words)}"
         if entry.grade:
             text += f" {entry.grade.value} {entry.loss:.3f}"
         yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else ColourRole.CUBE, square=cube)
@@ -219,13 +220,18 @@ def games_table(match: MatchTimeline, *, luck: bool) -> Html:
 
 
 def worst_errors(match: MatchTimeline) -> Html:
-    """Return the decisions that cost most, each with a board that the script draws."""
-    bad = sorted((entry for entry in match.entries if entry.grade), key=lambda entry: -entry.loss)[:WORST_SHOWN]
-    if not bad:
-        return tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
-    return tag(
-        "ol", *(_card(match, entry, _error_text(match.analysis.transcript, entry)) for entry in bad), class_="cards"
-    )
+    """Return the listed errors that cost most, each with a board that the script draws, and what is listed."""
+    errors = sorted(match.errors, key=lambda entry: -entry.loss)
+    if match.selection != GRADED:
+        what = match.selection.summary(len(errors), sum(entry.loss for entry in errors))
+        scope = "Lists of errors and practice have only these; all figures are those of the whole match."
+        selected = tag("p", f"{what}. {scope}", class_="note")
+    elif errors:
+        selected = None
+    else:
+        selected = tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
+    cards = [_card(match, entry, error_text(match.analysis.transcript, entry)) for entry in errors[:WORST_SHOWN]]
+    return join_html(selected, tag("ol", *cards, class_="cards") if cards else None)
 
 
 def luckiest_rolls(match: MatchTimeline) -> Html:
@@ -253,14 +259,16 @@ def _luck_row(match: MatchTimeline, entry: TimelineEntry) -> Html:
 
 
 def _entry_link(match: MatchTimeline, entry: TimelineEntry) -> Html:
-    return tag("a", _turn_label(entry), href=f"#{match.link(entry)}")
+    return tag("a", turn_label(entry), href=f"#{match.link(entry)}")
 
 
-def _turn_label(entry: TimelineEntry) -> str:
+def turn_label(entry: TimelineEntry) -> str:
+    """Return where an entry is, in words."""
     return f"Game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+def error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+    """Yield what a player did wrong, what it cost and what was best; only the players of the match are needed."""
     words = entry.words
     if entry.seat is not None:
         yield player_name(transcript, entry.seat)
@@ -272,7 +280,7 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
     yield words
     yield tag(
         "em",
-        f"{entry.grade.value if entry.grade else ''} {entry.loss:.3f}",
+        f"{entry.grade.value} {entry.loss:.3f}" if entry.grade else f"{entry.loss:.3f}",
         class_=CLASSES.get(entry.grade or Grade.DOUBTFUL),
     )
     if entry.best:
@@ -281,8 +289,13 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
 
 def _card(match: MatchTimeline, entry: TimelineEntry, words: Iterator[Html | str]) -> Html:
     board = tag("div", class_="thumb", data_board=match.link(entry))
+    return tag("li", _entry_link(match, entry), board, tag("p", *words), position_code(entry))
+
+
+def position_code(entry: TimelineEntry) -> Html | None:
+    """Return the position of an entry as other programs read it; None if there is no such text."""
     ids = entry.ids.get("XGID") or entry.ids.get("Board")
-    return tag("li", _entry_link(match, entry), board, tag("p", *words), tag("code", ids) if ids else None)
+    return tag("code", ids) if ids else None
 
 
 def dice_section(transcript: Transcript) -> Html:

@@ -8,15 +8,17 @@ from functools import cache
 from typing import Any
 
 import aiohttp
+import pytest
 from attrs import define, field
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
 from fibsbot.analysis.match_analysis import analyse_match
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.practice.deck import Deck, PracticeItem, Recall
 from fibsbot.practice.exercises import Exercise, ExerciseKind, exercises_of
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.table.practice_host import Answered, PracticeFeed, PracticeHost
-from tests.browser import chromium, requires_chromium
+from tests.browser import requires_chromium
 from tests.formats.simulated_matches import simulate
 from tests.table.test_learning_page import served
 
@@ -27,7 +29,7 @@ NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 def exercises() -> tuple[Exercise, ...]:
     match = simulate(5, 5, games=3, names=("anna", "bert"))
     analysis = analyse_match(match, HeuristicStrategy(), luck=False)
-    return tuple(exercises_of(analysis, least_loss=0.04))
+    return tuple(exercises_of(analysis, selection=DecisionSelection(least_loss=0.04)))
 
 
 def some(kind: ExerciseKind, count: int = 1) -> list[Exercise]:
@@ -156,10 +158,11 @@ async def test_nothing_may_be_left_to_the_table_and_nonsense_is_refused() -> Non
 
 
 @requires_chromium
-async def test_a_person_practises_by_clicks_and_keys() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_person_practises_by_clicks_and_keys(browser: Browser) -> None:
     store = SavedAnswers()
     found = [*some(ExerciseKind.OFFER), *some(ExerciseKind.PLAY, 2)]
-    async with served(practising(found, store)) as address, chromium() as browser:
+    async with served(practising(found, store)) as address:
         page = await browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         errors: list[object] = []
         page.on("pageerror", lambda error: errors.append(error))  # noqa: PLW0108 - it wants a Python function
