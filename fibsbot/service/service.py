@@ -8,7 +8,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -184,25 +184,28 @@ class Service:
             if error is None and account.lost_log_records:
                 error = f"the session log of {account.name} loses records"
         servers = {name: account.settings.server.address for name, account in accounts.items()}
-        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error))
+        lists: dict[str, str | None] = {}
+        for account in accounts.values():
+            lists |= self._list_reader.errors(account.settings.agent.lists)
+        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error, lists))
 
     # -- lists of players ---------------------------------------------------------------------------------------
 
-    async def _apply_lists(self, read: Callable[[ListSettings], PlayerLists]) -> float | None:
+    async def _apply_lists(self, read: Callable[[ListSettings], Awaitable[PlayerLists]]) -> float | None:
         """Give each account what its lists say; return when to read them again, in seconds, None if there are none."""
         pauses = []
         for account in self.supervisor.accounts.values():
             settings = account.settings.agent.lists
             if settings.block or settings.allow or account.has_lists:
                 pauses.append(settings.interval)
-                lists = await asyncio.to_thread(read, settings)
+                lists = await read(settings)
                 account.dispatch(ListsChanged(time.monotonic(), lists))
         return min(pauses, default=None)
 
     async def _follow_lists(self) -> None:
         """Read the lists again and again, and after each change of the settings."""
         while True:
-            pause = await self._apply_lists(self._list_reader.read)
+            pause = await self._apply_lists(self._list_reader.fresh)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._reread.wait()
@@ -235,9 +238,8 @@ class Service:
         return self.supervisor.accounts
 
     async def _play(self) -> None:
-        await self._apply_lists(
-            self._list_reader.load
-        )  # before the first invitation; addresses are asked while we play
+        # Before the first invitation; addresses are asked while we play.
+        await self._apply_lists(self._list_reader.loaded)
         following = asyncio.create_task(self._follow_lists())
         watching = asyncio.create_task(self._watch())
         playing = asyncio.create_task(self.supervisor.run())

@@ -15,6 +15,7 @@ from fibsbot.analysis.model import AnalysedDecision, MatchAnalysis, grade
 from fibsbot.analysis.position_classes import CLASSES
 from fibsbot.analysis.selection import GRADED, KINDS, DecisionSelection, decision_kind, match_start
 from fibsbot.practice.exercises import exercises_of, is_selected
+from fibsbot.report.links import find_exercise
 from fibsbot.report.timeline import TimelineKind, match_timeline
 from fibsbot.transcript import Transcript
 from tests.examples import examples
@@ -112,6 +113,15 @@ def test_a_missed_double_of_a_small_loss_is_an_entry_if_it_is_listed() -> None:
     assert identities(small) <= {id(it.analysed) for it in listed if it.kind is TimelineKind.NO_DOUBLE}
 
 
+def test_the_link_of_each_listed_error_leads_to_its_decision() -> None:
+    selection = DecisionSelection(player="anna", kinds=("double", "take"), least_loss=0.0001)
+    for entry in match_timeline(analysis(), selection=selection).errors:
+        found = find_exercise([analysis()], f"m1{entry.key}", selection=selection)
+        assert found
+        assert is_selected(found, selection)
+        assert pytest.approx(entry.loss) == found.loss
+
+
 @given(SELECTIONS)
 @examples(10)
 def test_exercises_are_the_selected_decisions_with_a_choice(selection: DecisionSelection) -> None:
@@ -151,5 +161,5 @@ def test_a_selection_says_in_words_what_it_is() -> None:
     assert "" == DecisionSelection().words
     every = DecisionSelection("anna", START, ("double", "take"), ("race",), 0.05)
     assert "of anna, since 2026-10-01, double or take, race, from 0.05" == every.words
-    assert "2 errors selected (from 0.02), 0.100 in all" == GRADED.summary([0.04, 0.06])
-    assert "0 errors selected (from 0.02)" == GRADED.summary([])
+    assert "2 errors selected (from 0.02), 0.100 in all" == GRADED.summary(2, 0.1)
+    assert "0 errors selected (from 0.02)" == GRADED.summary(0, 0.0)
