@@ -269,7 +269,7 @@ class _Sums:
         self.figures = PlayerStatistics()
 
     def add(self, one: AnalysedDecision) -> None:
-        from fibsbot.analysis.match_analysis import statistics_of  # noqa: PLC0415 - loads the engine's arrays
+        from fibsbot.analysis.decision_statistics import statistics_of  # noqa: PLC0415 - loads the engine's arrays
 
         self.figures += statistics_of(one)
 
