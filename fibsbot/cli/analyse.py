@@ -18,6 +18,7 @@ from rich.text import Text
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import Grade, MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
+from fibsbot.analysis.skill import SkillLevel, pr_class
 from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
@@ -31,6 +32,7 @@ from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, wor
 from fibsbot.cli.output import print_lines
 from fibsbot.drawing.markup import clean
 from fibsbot.formats.conversion import reading_remarks
+from fibsbot.report.skill_figures import SkillFigure, class_figure, cube_error_figures, skill_figures
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import CHANCE_NAMES, Chances, CubeValues
@@ -172,6 +174,7 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
     analysis = timeline.analysis
     both = analysis.figures
     yield "performance rating (PR)", [_rating(figures) for figures in both]
+    yield _figure(class_figure(analysis))
     yield "decisions that count", [str(figures.decisions) for figures in both]
     yield "total loss", [f"{figures.loss:.3f}" for figures in both]
     yield "  by plays", [f"{figures.play_loss:.3f}" for figures in both]
@@ -182,6 +185,7 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
     counts = [_counts(timeline, seat) for seat in Seat]
     for grade, label in _GRADES.items():
         yield f"{label} ({grade.value})", [str(count[grade]) for count in counts]
+    yield from map(_figure, (*cube_error_figures(analysis), *skill_figures(analysis)))
     if luck:
         yield "luck", [_signed(figures.luck) for figures in both]
         yield "luck in points", [_signed(figures.luck_in_points) for figures in both]
@@ -190,6 +194,11 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
         adjusted = [luck_adjusted_result(analysis, seat) for seat in Seat]
         if None not in adjusted:
             yield "result without luck", [f"{100 * (chance or 0.0):.1f} %" for chance in adjusted]
+
+
+def _figure(figure: SkillFigure) -> tuple[str, Sequence[str]]:
+    indent = "  " if figure.is_part else ""
+    return f"{indent}{figure.label}", [cell.replace("%", " %") for cell in figure.cells]
 
 
 def _stored_loss(timeline: MatchTimeline, seat: Seat) -> float | None:
@@ -347,7 +356,16 @@ def _player(timeline: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any
     analysis = timeline.analysis
     figures = analysis.figures_of(seat)
     row: dict[str, Any] = {"name": analysis.transcript.players[seat].name, "pr": _rounded(figures.pr)}
-    row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
+    sums = asdict(figures)
+    kinds = sums.pop("cube_errors")
+    row |= {key: _rounded(value) for key, value in sums.items() if luck or not key.startswith("luck")}
+    row["cube_errors"] = {kind: {key: _rounded(value) for key, value in it.items()} for kind, it in kinds.items()}
+    row |= {"pr_class": None if figures.pr is None else pr_class(figures.pr)}
+    for kind in ("", "play_", "cube_"):
+        level: SkillLevel | None = getattr(figures, f"{kind}level")
+        row[f"{kind}error_rate"] = _rounded(getattr(figures, f"{kind}error_rate"))
+        row[f"{kind}level"] = None if level is None else level.value
+    row["estimated_rating"] = _rounded(analysis.estimated_rating(seat))
     row |= {_GRADES[grade]: count for grade, count in _counts(timeline, seat).items()}
     stored = _stored_loss(timeline, seat)
     row |= {} if stored is None else {"stored_loss": _rounded(stored)}

@@ -267,6 +267,7 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
             tag(
                 "div",
                 statistics.performance_table(match, luck=luck),
+                tag("div", statistics.skill_table(match), statistics.cube_table(match), class_="stacked"),
                 statistics.games_table(match, luck=luck),
                 class_="tables",
             ),
