@@ -19,6 +19,7 @@ import click
 
 import fibs_protocol
 import fibsbot
+import fibsbot.testing
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.grammar.messages import WORDINGS
@@ -61,6 +62,30 @@ _LIBRARY_RESULTS: Final = {
     "fibsbot.analysis.model": ("PlayerStatistics",),
 }
 """Classes of what the library's functions return or warn of."""
+_STRATEGY_PARTS: Final = {
+    "fibsbot.strategies.base": (
+        "Strategy",
+        "PlayAnswer",
+        "CubeAnswer",
+        "CubeAction",
+        "Opponent",
+        "PlaysGames",
+        "NamesNumbers",
+        "RejectsRolls",
+        "Evaluator",
+        "EvaluatorOfGames",
+        "CubeValues",
+        "DetailedEvaluator",
+        "PlayValue",
+        "PositionEvaluator",
+        "PositionValue",
+        "RollEvaluator",
+    ),
+    "fibsbot.testing": tuple(fibsbot.testing.__all__),
+    "fibsbot.match": ("MatchState",),
+    "fibsbot.position": ("Position", "Move"),
+}
+"""What a strategy has to do with: its methods and answers, its tests, what it is asked about."""
 _PROTOCOL_PARTS: Final = {
     "fibs_protocol.grammar": ("parse", "write", "parse_command", "write_command", "write_telnet", "holds_free_text"),
     "fibs_protocol.stream": ("MessageReader",),
@@ -207,6 +232,11 @@ def library() -> str:
     return f"## fibsbot\n\n{_documented(own)}\n## What its functions return\n\n{_documented(_LIBRARY_RESULTS)}"
 
 
+def strategies() -> str:
+    """Return what a strategy has to do with, as Sphinx documents it."""
+    return _documented(_STRATEGY_PARTS)
+
+
 def protocol_library() -> str:
     """Return what `fibs_protocol` offers, as Sphinx documents it."""
     return _documented({"fibs_protocol": fibs_protocol.__all__, **_PROTOCOL_PARTS})
@@ -261,6 +291,7 @@ GENERATORS: Final[Mapping[str, Callable[[], str]]] = {
     "messages": messages,
     "client_commands": client_commands,
     "library": library,
+    "strategies": strategies,
     "protocol_library": protocol_library,
     "examples": examples,
 }

@@ -10,6 +10,7 @@ Names are imported when they are first used; neither numpy nor the engine before
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,13 +66,19 @@ _HOMES: Final = {
 """The module of each name."""
 
 
-def __getattr__(name: str) -> Any:
-    """Import a name of the library when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # type checkers shall report names that are not there
+
+    def __getattr__(name: str) -> Any:
+        """Import a name of the library when it is first used."""
+        if name not in _HOMES:
+            from fibsbot.library.hints import MODULE_HINTS, missing  # noqa: PLC0415 - only where it is needed
+
+            if name in MODULE_HINTS:
+                raise missing(sys.modules[__name__], f"module {__name__!r}", name, MODULE_HINTS[name])
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

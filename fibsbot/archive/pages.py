@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
+from fibsbot.archive.answers import Answer, AnswerSection
 from fibsbot.archive.figures import Figure
-from fibsbot.archive.questions import Answer, AnswerSection
 from fibsbot.drawing.markup import clean
 from fibsbot.engine import short_details
 from fibsbot.report.html import Html, tag

@@ -8,55 +8,24 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from attrs import field, frozen
+from attrs import frozen
 
-from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade
+from fibsbot.archive.answers import RARE, Answer, AnswerSection, JudgedArchive
 from fibsbot.archive.dataset import quoted
-from fibsbot.archive.figures import Figure, Pictures, file_of
+from fibsbot.archive.figures import Figure, file_of
 from fibsbot.archive.patterns import parse_pattern
-from fibsbot.archive.reader import Archive, QueryError
+from fibsbot.archive.profile import profile
 from fibsbot.drawing.plot import Series
-from fibsbot.games import load_ruleset
 from fibsbot.notation.position_ids import parse_position_id
 from fibsbot.position import Position
-from fibsbot.records.stored_rows import BACKGAMMON
-from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.text import plural
 
-_BLUNDER: Final = GRADE_THRESHOLDS[Grade.BLUNDER]
 MAX_PLAYS: Final = 6
 """Plays of an opening roll that are listed."""
 LEAST_SHARE: Final = 0.002
 """Share of a play below which it is not listed."""
-RARE: Final = 20
-"""Decisions in a row of a table from which its figures say something; fewer are left out of charts."""
 RATING_STEP: Final = 50
 CHANCE_STEP: Final = 0.025
-
-_PR: Final = "500 * sum(loss) FILTER (counts) / count(*) FILTER (counts)"
-
-
-@frozen
-class AnswerSection:
-    """A part of an answer."""
-
-    heading: str
-    columns: tuple[str, ...] = ()
-    rows: Sequence[tuple[Any, ...]] = ()
-    figures: tuple[Figure, ...] = ()
-    note: str = ""
-    folded: bool = False
-    """Whether a page shows the figures only when they are asked for."""
-
-
-@frozen
-class Answer:
-    """The answer to a question."""
-
-    title: str
-    sections: tuple[AnswerSection, ...]
-    judge: str = ""
-    """Whose judgements it is based on; empty for none."""
 
 
 @frozen
@@ -92,58 +61,19 @@ class ErrorFilter:
 
 
 @frozen
-class Questions:
+class Questions(JudgedArchive):
     """The questions that can be asked of an archive."""
 
-    archive: Archive
-    judge: str = field(default="")
-    pictures: Pictures = field(factory=Pictures)
-    ruleset: str | None = None
-    """The full name of the only game that is asked about; None: all."""
-
-    @classmethod
-    def of(
-        cls, archive: Archive, plies: int | None = None, ruleset: str | None = None, *, pictures: bool = True
-    ) -> Questions:
-        """Return questions by the judge that has judged most, or most at these plies.
-
-        Raises QueryError if nobody has judged at these plies.
-        """
-        where = "" if plies is None else f"WHERE plies = {plies}"
-        found = archive.rows(
-            f"SELECT judge FROM judgements {where} GROUP BY judge, plies ORDER BY count(*) DESC, plies DESC LIMIT 1"
-        )
-        if plies is not None and not found:
-            raise QueryError(f"nothing is judged at {plies}-ply; `fibsbot archive study --plies {plies}` does that")
-        return cls(archive, found[0][0] if found else "", Pictures(pictures), ruleset)
-
-    def _need_judge(self) -> None:
-        if not self.judge:
-            raise QueryError("nothing is judged yet; `fibsbot archive study` does that")
-
-    def _rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        return self.archive.rows(f"{self._matches_asked_about()}{sql}", parameters)
-
-    def _matches_asked_about(self) -> str:
-        """Return the beginning of a question that leaves only one game in the tables."""
-        if self.ruleset is None:
-            return ""
-        ours = f"coalesce(ruleset, '{BACKGAMMON}') = {quoted(self.ruleset)}"
-        wanted = f"match IN (SELECT match FROM main.matches WHERE {ours})"
-        tables = ("matches", "decisions", "players", "judgements")
-        return f"WITH {', '.join(f'{table} AS (SELECT * FROM main.{table} WHERE {wanted})' for table in tables)} "
-
-    def _need_positions(self, question: str) -> None:
-        """Raise QueryError for a question about positions of backgammon, if another game is asked about."""
-        if self.ruleset is not None and not is_backgammon(load_ruleset(self.ruleset)):
-            raise QueryError(f"{question} knows positions of backgammon only, and none of {self.ruleset}")
+    def profile(self, name: str) -> Answer:
+        """How well a player plays, and whether that changes. Raises QueryError for a player without matches."""
+        return profile(self, name)
 
     # -- openings -----------------------------------------------------------------------------------------------------
 
     def openings(self) -> Answer:
         """What people play with each opening roll of backgammon and each reply to it, and what it costs."""
-        self._need_positions("openings")
-        first = self._rows(
+        self.need_positions("openings")
+        first = self.rows(
             f"SELECT d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best) FROM decisions d "
             f"{_judged(1)} WHERE d.turn = 1 AND d.kind = 'play' AND d.position = {_START} "
             "GROUP BY ALL ORDER BY d.dice, n DESC, d.action",
@@ -184,7 +114,7 @@ class Questions:
         return AnswerSection(heading, ("play", "times", "share", "mean loss", ""), rows, figure)
 
     def _replies(self, usual: dict[str, str]) -> Iterator[AnswerSection]:
-        found = self._rows(
+        found = self.rows(
             "SELECT f.dice, f.action, d.dice, d.action, count(*) AS n, avg(j.loss), mode(j.best), "
             "any_value(d.position) FROM (SELECT match, game, dice, action FROM decisions "
             f"WHERE turn = 1 AND kind = 'play' AND position = {_START}) f JOIN decisions d USING (match, game) "
@@ -207,52 +137,9 @@ class Questions:
 
     # -- players ------------------------------------------------------------------------------------------------------
 
-    def profile(self, name: str) -> Answer:
-        """How well a player plays each class of positions, beside all others, and with the cube."""
-        self._need_judge()
-        matches = self._rows(
-            "SELECT count(*), count(*) FILTER (won), avg(rating), count(DISTINCT opponent) FROM players "
-            "WHERE player = ?",
-            name,
-        )[0]
-        if not matches[0]:
-            raise QueryError(f"the archive has no player {name!r}")
-        rated = "" if matches[2] is None else f", mean rating {matches[2]:.0f}"
-        ((own, everybody),) = self._rows(
-            f"SELECT (SELECT {_PR} FROM judgements WHERE judge = ? AND player = ?), "
-            f"(SELECT {_PR} FROM judgements WHERE judge = ?)",
-            self.judge,
-            name,
-            self.judge,
-        )
-        note = f"{plural(matches[0], 'match')}, {matches[1]:,} won{rated}, {plural(matches[3], 'opponent')}"
-        if own is not None:
-            note += f"; PR {own:.1f}, that of all players {everybody:.1f}"
-        sections = [AnswerSection(name, note=note)]
-        for heading, key, label, order in (
-            ("Plays by class of position", "class", "class", "loss DESC NULLS LAST"),
-            ("Decisions by kind", "kind", "kind", "loss DESC NULLS LAST"),
-            ("Decisions by stage of the game", _STAGE, "turns", "first"),
-        ):
-            where = "judge = ?" + (" AND kind = 'play'" if label == "class" else "")
-            rows = self._rows(
-                f"SELECT k, n, o.pr, a.pr, loss, blunders FROM (SELECT {key} AS k, min(turn) AS first, "
-                "count(*) FILTER (counts) AS n, "
-                f"sum(loss) FILTER (counts) AS loss, {_PR} AS pr, count(*) FILTER (loss >= {_BLUNDER}) AS blunders "
-                f"FROM judgements WHERE {where} AND player = ? GROUP BY 1) o "
-                f"JOIN (SELECT {key} AS k, {_PR} AS pr FROM judgements WHERE {where} GROUP BY 1) a USING (k) "
-                f"ORDER BY {order}, k",
-                self.judge,
-                name,
-                self.judge,
-            )
-            columns = (label, "decisions", "PR", "PR of all", "loss in all", f"blunders (from {_BLUNDER:g})")
-            sections.append(AnswerSection(heading, columns, rows))
-        return Answer(f"Profile of {name}", tuple(sections), self.judge)
-
     def luck(self) -> Answer:
         """How lucky and how good players are, by name and by rating."""
-        self._need_judge()
+        self.need_judge()
         per_match = (
             "SELECT p.match, p.player, p.rating, p.won, j.loss, j.n, j.luck - o.luck AS luck FROM players p "
             "JOIN (SELECT match, seat, sum(luck) AS luck, sum(loss) FILTER (counts) AS loss, "
@@ -265,9 +152,9 @@ class Questions:
             "avg(won::INTEGER) AS won"
         )
         columns = ("matches", "rating", "PR", "luck per match", "matches won")
-        players = self._rows(f"SELECT player, {figures} FROM ({per_match}) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50")
+        players = self.rows(f"SELECT player, {figures} FROM ({per_match}) GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 50")
         step = RATING_STEP
-        ratings = self._rows(
+        ratings = self.rows(
             f"SELECT floor(rating / {step}) * {step} AS lowest, {figures} FROM ({per_match}) "
             "WHERE rating IS NOT NULL GROUP BY 1 ORDER BY 1"
         )
@@ -301,14 +188,14 @@ class Questions:
 
     def takes(self) -> Answer:
         """From which chance on people take, and from which they should."""
-        self._need_judge()
+        self.need_judge()
         sections = []
         for heading, where in (
             ("All takes", "true"),
             ("Unlimited matches, and both 4 points away or more", _FAR),
             ("Matches, somebody less than 4 points away", f"NOT ({_FAR})"),
         ):
-            found = self._rows(
+            found = self.rows(
                 f"SELECT floor(j.win / {CHANCE_STEP}) * {CHANCE_STEP} AS lowest, count(*) AS n, "
                 "avg((j.best_action <> 'pass')::INTEGER), avg((d.action <> 'pass')::INTEGER), avg(j.loss) FROM "
                 "(SELECT match, game, number, win, loss, best AS best_action FROM judgements "
@@ -340,9 +227,9 @@ class Questions:
 
     def blunders(self, count: int, wanted: ErrorFilter | None = None) -> Answer:
         """The largest errors, of all or of those that are wanted."""
-        self._need_judge()
+        self.need_judge()
         condition, parameters = (wanted or ErrorFilter()).condition
-        worst = self._rows(
+        worst = self.rows(
             f"SELECT match, game, number, loss, best FROM judgements WHERE judge = ? AND loss > 0{condition} "
             f"ORDER BY loss DESC, match, game, number LIMIT {count}",
             self.judge,
@@ -350,7 +237,7 @@ class Questions:
         )
         losses = {row[:3]: row[3:] for row in worst}
         keys = ", ".join(str(match) for match in {row[0] for row in worst}) or "NULL"
-        found = self._decisions(f"match IN ({keys})", "0", 1_000_000, wanted=losses.keys())
+        found = self.decisions(f"match IN ({keys})", "0", 1_000_000, wanted=losses.keys())
         found.sort(key=lambda row: (-losses[row["match"], row["game"], row["number"]][0], row["match"]))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
@@ -367,12 +254,12 @@ class Questions:
 
     def similar(self, text: str, count: int) -> Answer:
         """Positions of backgammon like one, or that fit a pattern, with what was decided. Raises PatternError."""
-        self._need_positions("similar")
+        self.need_positions("similar")
         likeness = parse_pattern(text)
         sections = []
         example = likeness.position is not None
         if example:
-            exact = self._rows(
+            exact = self.rows(
                 "SELECT dice, action, count(*) AS n, avg(j.loss) FROM "
                 f"(SELECT * FROM decisions WHERE position = ?) d {_JUDGED} GROUP BY ALL ORDER BY n DESC, 1, 2 LIMIT 30",
                 text.strip(),
@@ -382,12 +269,12 @@ class Questions:
             condition = f"{likeness.condition} AND entry IS NULL AND position <> {quoted(text.strip())}"
         else:
             condition = f"{likeness.condition} AND entry IS NULL"
-            ((total, matches),) = self._rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
+            ((total, matches),) = self.rows(f"SELECT count(*), count(DISTINCT match) FROM decisions WHERE {condition}")
             note = f"{plural(total, 'decision')} in {plural(matches, 'match')}"
             sections.append(AnswerSection("Positions that fit", note=note))
         rows: list[tuple[Any, ...]] = []
         figures: list[Figure] = []
-        for row in self._decisions(condition, likeness.distance, count, one_per_game=not example):
+        for row in self.decisions(condition, likeness.distance, count, one_per_game=not example):
             distance = (row["distance"],) if example else ()
             rows.append((*_place(row), row["dice"], row["action"], *distance, row["position"], file_of(row)))
             figures += self.pictures.decision(row, row["action"], f"{row['player']}: {row['action']}")
@@ -406,32 +293,6 @@ class Questions:
         sections.append(AnswerSection(heading, columns, rows, tuple(figures)))
         return Answer(f"Positions: {text.strip()}", tuple(sections), self.judge if example else "")
 
-    def _decisions(
-        self, condition: str, distance: str, count: int, *, wanted: Any = None, one_per_game: bool = False
-    ) -> list[dict[str, Any]]:
-        """Return the decisions that fit, the most similar first, with the opponent and the file of each."""
-        names = (
-            *("match", "game", "number", "turn", "player", "kind", "position", "dice", "action", "length"),
-            *("own_score", "opponent_score", "cube", "owner", "crawford", "post_crawford", "resignation", "seat"),
-            "entry",
-        )
-        first = "QUALIFY row_number() OVER (PARTITION BY match, game ORDER BY number) = 1" if one_per_game else ""
-        found = self._rows(
-            f"SELECT {', '.join(names)}, {distance} AS distance FROM decisions WHERE {condition} {first} "
-            f"ORDER BY distance, match, game, number LIMIT {count}"
-        )
-        rows = [dict(zip((*names, "distance"), row, strict=True)) for row in found]
-        rows = [row for row in rows if wanted is None or (row["match"], row["game"], row["number"]) in wanted]
-        keys = ", ".join({str(row["match"]) for row in rows}) or "NULL"
-        matches = self._rows(
-            f"SELECT match, player_a, player_b, source, source_number FROM matches WHERE match IN ({keys})"
-        )
-        known = {match: rest for match, *rest in matches}
-        for row in rows:
-            player_a, player_b, row["source"], row["source_number"] = known[row["match"]]
-            row["opponent"] = player_b if row["seat"] == "A" else player_a
-        return rows
-
 
 _START: Final = "'4HPwATDgc/ABMA'"
 _USUAL: Final = ("roll", "times", "most frequent", "share", "its loss", "engine's choice", "mean loss")
@@ -439,12 +300,6 @@ _MOST_FREQUENT: Final = _USUAL.index("most frequent")
 _BEST: Final = _USUAL.index("engine's choice")
 _EMPTY: Final = AnswerSection("Nothing", note="The archive has no such decision.")
 _FAR: Final = "d.length = 0 OR (d.length - d.own_score >= 4 AND d.length - d.opponent_score >= 4)"
-_STAGE: Final = (
-    "CASE WHEN turn <= 4 THEN '1 to 4' WHEN turn <= 12 THEN '5 to 12' WHEN turn <= 30 THEN '13 to 30' "
-    "ELSE '31 and later' END"
-)
-
-
 _JUDGED: Final = (
     "LEFT JOIN (SELECT match, game, number, loss, best FROM judgements WHERE judge = ?) j USING (match, game, number)"
 )

@@ -78,10 +78,10 @@ def analyse(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Analyse the errors and the luck of both players.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves text, our own JSON; `-` is
-    the standard input, a folder means all files below it. Each match gets a table of both players' errors, luck and
-    performance rating (PR) and a list of the worst errors, with the position, what was played and what was best, and
-    beside it the analysis in a .xg file. The exit status is 1 if a match or a file had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves text, our own JSON;
+    `-` is the standard input, a folder means all files below it. Each match gets a table of both players' errors, luck
+    and performance rating (PR) and a list of the worst errors, with the position, what was played and what was best,
+    and beside it the analysis in a .xg or .bgf file. The exit status is 1 if a match or a file had to be left out.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()

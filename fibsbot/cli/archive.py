@@ -55,8 +55,8 @@ def add(paths: tuple[Path, ...], store: str | None, config: Path | None, folder:
     """Add matches to an archive, which is created if there is none.
 
     FILE contains matches, or is a folder, tar or zip file of such files: session logs, captures of any client, .mat,
-    SGF, .xg, oldmoves, our own JSON, each also compressed by gzip. A match that the archive has, whatever file it came
-    from, is not added again. Files that cannot be read are listed. To continue an interrupted run, start it again.
+    SGF, .xg, .bgf, oldmoves, our own JSON, each also compressed by gzip. A match that the archive has, whatever file it
+    came from, is not added again. Files that cannot be read are listed. To continue an interrupted run, start it again.
     """
     if not paths and store is None and config is None:
         raise UserError("expected FILE, or a store with --store or --config")

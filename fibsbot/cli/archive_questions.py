@@ -24,7 +24,8 @@ from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
 
 if TYPE_CHECKING:
-    from fibsbot.archive.questions import Answer, Questions
+    from fibsbot.archive.answers import Answer
+    from fibsbot.archive.questions import Questions
 
 
 KINDS: Final = ("play", "double", "take", "resign", "accept", "name")

@@ -80,12 +80,12 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
 ) -> None:
     """Export matches to other formats.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves, our own JSON, an analysis
-    of GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come from the
-    store. mat, sgf, oldmoves, sheet and json hold whole matches, gnubg-ids, xgid, snowie and positions one position per
-    decision, csv one row per match; sheet, json, positions and csv can say every game. A mat, sgf or oldmoves file
-    holds one match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is listed on
-    stderr.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves, our own JSON, an
+    analysis of GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come
+    from the store. mat, sgf, oldmoves, sheet and json hold whole matches, gnubg-ids, xgid, snowie and positions one
+    position per decision, csv one row per match; sheet, json, positions and csv can say every game. A mat, sgf or
+    oldmoves file holds one match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is
+    listed on stderr.
     """
     if source is not None and (place or config):
         raise UserError("expected FILE, or a store with --store or --config, got both")
@@ -114,7 +114,7 @@ def convert(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Convert between match formats.
 
-    IN contains matches: .mat, SGF, .xg, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of
+    IN contains matches: .mat, SGF, .xg, .bgf, oldmoves, our own JSON, an analysis of GNU Backgammon as text, a match of
     JavaFIBS, a session log, a capture of any client. Several matches are written as by `fibsbot export`. `-` is the
     standard input or output.
     """

@@ -64,10 +64,10 @@ def practice(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Practise your own mistakes in a browser, until you know better.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves text, our own JSON; a folder
-    means all files below it. Your errors in them become exercises: the position, your answer by a click, and then the
-    verdict of the engine. The worst come first, and each comes again after days, sooner if your answer was wrong. Your
-    answers are kept in a store; without FILE those exercises come that you have answered before.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves text, our own JSON; a
+    folder means all files below it. Your errors in them become exercises: the position, your answer by a click, and
+    then the verdict of the engine. The worst come first, and each comes again after days, sooner if your answer was
+    wrong. Your answers are kept in a store; without FILE those exercises come that you have answered before.
 
     `--player` says whose mistakes; without it they are those of the log's owner, or of the person at the table. The
     address works on this machine only, until Ctrl-C.

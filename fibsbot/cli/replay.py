@@ -68,9 +68,9 @@ class _PlaceType(click.ParamType[Place]):
 def replay(paths: tuple[Path, ...], **options: Any) -> None:
     """Show logged and captured games.
 
-    FILE is a session log, a capture of any client, or a match as .mat, SGF, .xg, FIBS oldmoves or our JSON; a folder
-    means all files below it, `-` standard input. One file in a terminal is shown on a live board; anything else is
-    printed as a list of moves. See docs/how-to/replay.md.
+    FILE is a session log, a capture of any client, or a match as .mat, SGF, .xg, .bgf, FIBS oldmoves or our JSON; a
+    folder means all files below it, `-` standard input. One file in a terminal is shown on a live board; anything else
+    is printed as a list of moves. See docs/how-to/replay.md.
     """
     from fibsbot.cli.replay_output import replay_files  # noqa: PLC0415 - the protocol, which no help text needs
 

@@ -74,10 +74,9 @@ def report(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Write an HTML report about matches: boards, score sheet, errors, luck and dice.
 
-    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, oldmoves text, our own JSON; `-` is
-    the standard input, a folder means all files below it. The page needs no network and no other file. The engine
-    evaluates every decision of both players.
-    The exit status is 1 if a match or a file had to be left out.
+    FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves text, our own JSON;
+    `-` is the standard input, a folder means all files below it. The page needs no network and no other file. The
+    engine evaluates every decision of both players. The exit status is 1 if a match or a file had to be left out.
 
     With `--serve` the page is shown until Ctrl-C, at an address that works on this machine only, with a board beside it
     on which you try plays of your own and get the engine's verdict, in positions of the matches or in one that you

@@ -19,6 +19,11 @@ The modules:
     xg.py              eXtreme Gammon's own files: the reader
     xg_records.py      their layout
     xg_verdicts.py     the analysis in them
+    bgf.py             BGBlitz' own files: the reader
+    bgf_fields.py      their layout
+    bgf_verdicts.py    the analysis in them
+    cube_figures.py    what the analysis of a double says, in the files of both
+    smile.py           SMILE, the binary JSON in files of BGBlitz
     position_lists.py  lists of positions
     text_sheet.py      a score sheet as text, of any game
     csv_table.py       a table of matches
@@ -59,6 +64,7 @@ _GZIP: Final = b"\x1f\x8b"
 _GZIP_STEP: Final = 512
 """Compressed bytes per step; in a damaged file, at most these are lost before the damage."""
 _GZIP_FORMAT: Final = zlib.MAX_WBITS | 16
+_ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 """Encodings by the byte order mark. PowerShell writes the first where it redirects output into a file."""
 
@@ -112,6 +118,23 @@ def _gunzip(pieces: Iterator[bytes]) -> Iterator[bytes]:
         raise FormatError("expected a whole gzip file, got a damaged one") from None
     if not unpacker.eof:
         raise FormatError("expected a whole gzip file, got one that is cut off")
+
+
+def unpack(data: bytes, largest: int, what: str) -> bytes:
+    """Return what zlib or gzip has packed; what follows it is passed over. `what` is the file, such as "file of X".
+
+    Raises FormatError where it is damaged, cut off, or of more than `largest` bytes.
+    """
+    unpacker = zlib.decompressobj(_ZLIB_OR_GZIP)
+    try:
+        content = unpacker.decompress(data, largest + 1)
+    except zlib.error:
+        raise FormatError(f"expected a whole {what}, got a damaged one") from None
+    if len(content) > largest:
+        raise FormatError(f"expected at most {largest} bytes of content in a {what}, got more")
+    if not unpacker.eof:
+        raise FormatError(f"expected a whole {what}, got one that is cut off")
+    return content
 
 
 def _to_utf8(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -184,6 +207,7 @@ class Format(enum.Enum):
     ANALYSIS = "analysis"
     JAVAFIBS = "javafibs"
     XG = "xg"
+    BGF = "bgf"
 
     @property
     def extension(self) -> str:
@@ -201,7 +225,7 @@ class Format(enum.Enum):
         return self not in READ_ONLY
 
 
-READ_ONLY: Final = (Format.ANALYSIS, Format.JAVAFIBS, Format.XG)
+READ_ONLY: Final = (Format.ANALYSIS, Format.JAVAFIBS, Format.XG, Format.BGF)
 READABLE: Final = (Format.MAT, Format.SGF, Format.OLDMOVES, Format.JSON, *READ_ONLY)
 _SGF_CHARSET: Final = re.compile(
     rb"\(\s*;(?:[^\[\]();]|\[(?:\\.|[^\]\\])*\])*?(?<![a-z])CA\s*\[\s*([a-z0-9_.:-]{1,40})\s*\]",
@@ -228,6 +252,7 @@ _BEGINNINGS: Final = {
     Format.ANALYSIS: re.compile(r"The score \(after [0-9]+ games?\) is: "),
     Format.JAVAFIBS: re.compile(r"JavaFIBS internal match representation", re.IGNORECASE),
     Format.XG: re.compile(r"RGMH"),
+    Format.BGF: re.compile(r'\{[^{}\n]{0,200}"format"\s*:\s*"BGF"'),
     Format.OLDMOVES: re.compile(r"[^\n]{0,200}?Score is \d+-\d+ in an? [^\n]*match\.?\s+[^\n]* is X - [^\n]* is O"),
 }
 """The beginning of a text in each format, without blanks and a byte order mark."""
@@ -255,12 +280,10 @@ def detect_format(head: str, name: str = "") -> Format | None:
 
 # -- files that hold no match that can be read ------------------------------------------------------------------------
 
-_EXPORT: Final = "export the match there as .mat"
 _CONVERT: Final = "convert it with GNU Backgammon to .mat"
 _SHOW: Final = "`fibsbot show FILE` shows it"
 
 _FOREIGN_KINDS: Final[tuple[tuple[bytes, str, str], ...]] = (
-    (rb'\{[^{}]{0,200}"format"\s*:\s*"BGF"', "a match file of BGBlitz", _EXPORT),
     (
         rb"(?:MatchI[dD]|GameI[dD])\s*:",
         "a match of TrueMoneygames",

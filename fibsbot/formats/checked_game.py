@@ -21,7 +21,7 @@ from fibsbot.rules.errors import PlayError, RuleError
 from fibsbot.rules.laws import Level
 from fibsbot.rules.plays import can_move, check_play
 from fibsbot.rules.state import Ending, GameState, Result, Seat, Stage
-from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Throw, Transcript, apply, end_game
+from fibsbot.transcript import Cube, Entry, Game, Gap, RejectedRoll, Resign, Throw, Transcript, Verdict, apply, end_game
 
 Names: TypeAlias = tuple[str, str]
 """Of the players of a match."""
@@ -142,6 +142,15 @@ class CheckedGame:
             self.start, self.state = (evolve(state, cube=max(state.cube // 2, 1)) for state in (self.start, self.state))
         self.add(RejectedRoll(seat=seat, dice=dice))
 
+    def judge(self, verdict: Verdict | None, *, undoubled: bool = False) -> None:
+        """Keep what the analysis in a file says of the last entry, or of the decision not to double before it."""
+        if verdict:
+            last = self.entries[-1]
+            if undoubled and isinstance(last, Throw):
+                self.entries[-1] = evolve(last, undoubled=verdict)
+            else:
+                self.entries[-1] = evolve(last, verdict=verdict)
+
     def resign(self, seat: Seat, level: Level, *, accepted: bool = True) -> None:
         """Add an offer to resign with its answer."""
         self.add(Resign(seat=seat, level=level, accepted=accepted))
@@ -158,6 +167,10 @@ class CheckedGame:
     def restart(self, start: GameState) -> None:
         """Replace the first state, as long as there are no entries."""
         self.start = self.state = start
+
+    def skip_opening(self, seat: Seat) -> None:
+        """Begin with the turn of a player instead of an opening roll, as long as there are no entries."""
+        self.restart(evolve(self.start, stage=Stage.ROLL, turn=seat, board=self.start.position_for(seat)))
 
     def correct(self, **changes: Any) -> None:
         """Correct what has been wrong since the game began."""

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from fibsbot.formats import Format, FormatError, decode_text, plain_text
+from fibsbot.formats.bgf import iter_bgf
 from fibsbot.formats.csv_table import csv_lines
 from fibsbot.formats.javafibs import iter_javafibs
 from fibsbot.formats.mat import write_mat
@@ -38,7 +39,10 @@ READERS: Final[Mapping[Format, Callable[[str], Iterable[Transcript]]]] = {
     Format.ANALYSIS: iter_text_analysis,
     Format.JAVAFIBS: iter_javafibs,
 }
-BINARY_READERS: Final[Mapping[Format, Callable[[bytes], Iterable[Transcript]]]] = {Format.XG: iter_xg}
+BINARY_READERS: Final[Mapping[Format, Callable[[bytes], Iterable[Transcript]]]] = {
+    Format.XG: iter_xg,
+    Format.BGF: iter_bgf,
+}
 """The readers of formats that are no text."""
 WRITERS: Final[Mapping[Format, Callable[[Transcript], str]]] = {
     Format.MAT: write_mat,

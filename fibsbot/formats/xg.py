@@ -309,7 +309,7 @@ class _XgGame:
             return
         answer, to_beaver, to_raccoon = (record.integer(at) for at in (20, 24, 28))
         checked.cube(seat, CubeAction.DOUBLE)
-        self._judge(double_verdict(record))
+        checked.judge(double_verdict(record))
         if answer == _BEAVER:
             checked.cube(seat.other, CubeAction.BEAVER)
             if to_beaver == _BEAVER:
@@ -319,16 +319,11 @@ class _XgGame:
                 self._answer(seat, to_beaver)
         else:
             self._answer(seat.other, answer)
-            self._judge(answer_verdict(record) if answer in {_DROP, _TAKE} else None)
+            checked.judge(answer_verdict(record) if answer in {_DROP, _TAKE} else None)
 
     def _answer(self, seat: Seat, answer: int) -> None:
         if answer in {_DROP, _TAKE}:
             self.checked.cube(seat, CubeAction.TAKE if answer == _TAKE else CubeAction.PASS)
-
-    def _judge(self, verdict: Verdict | None) -> None:
-        """Keep what the analysis says of the last entry."""
-        if verdict:
-            self.checked.entries[-1] = evolve(self.checked.entries[-1], verdict=verdict)
 
     def _play(self, record: Record) -> None:
         """Process a roll with its play."""
@@ -337,7 +332,7 @@ class _XgGame:
         if not all(1 <= number <= 6 for number in dice):
             raise FormatError(f"{checked.place}: expected two dice, got {dice[0]} and {dice[1]}")
         if checked.state.stage is Stage.OPENING and dice[0] == dice[1]:
-            checked.restart(evolve(checked.start, stage=Stage.ROLL, turn=seat, board=checked.start.position_for(seat)))
+            checked.skip_opening(seat)
         before = checked.state.position_for(seat)
         verdict = play_verdict(record, partial(_play_to, before, dice), before)
         undoubled, self.undoubled = self.undoubled, None

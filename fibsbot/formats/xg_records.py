@@ -17,7 +17,7 @@ from typing import Final
 
 from attrs import frozen
 
-from fibsbot.formats import FormatError, expected, single_line
+from fibsbot.formats import FormatError, expected, single_line, unpack
 
 MAGIC: Final = b"RGMH"
 """The first bytes of a file."""
@@ -151,16 +151,7 @@ def _indexed_member(data: bytes, begin: int) -> bytes | None:
 
 def _unpacked(data: bytes, largest: int = LARGEST_MEMBER) -> bytes:
     """Return what zlib has packed; what follows it is passed over. Raises FormatError."""
-    unpacker = zlib.decompressobj()
-    try:
-        content = unpacker.decompress(data, largest + 1)
-    except zlib.error:
-        raise FormatError("expected a whole file of eXtreme Gammon, got a damaged one") from None
-    if len(content) > largest:
-        raise FormatError(f"expected at most {largest} bytes of records, got more")
-    if not unpacker.eof:
-        raise FormatError("expected a whole file of eXtreme Gammon, got one that is cut off")
-    return content
+    return unpack(data, largest, "file of eXtreme Gammon")
 
 
 def _check(records: list[Record]) -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from attrs import frozen
-
+from fibsbot.formats.cube_figures import CubeFigures
 from fibsbot.formats.xg_records import Record
-from fibsbot.match import CubeAction
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import Play, Position
 from fibsbot.transcript import Verdict
@@ -39,38 +37,13 @@ def _level_name(level: int) -> str:
     return f"XG {level + 1}-ply" if 0 <= level <= 6 else f"XG {_LEVELS.get(level, f'level {level}')}"
 
 
-@frozen
-class _CubeFigures:
-    """The analysis of a double, and of its answer."""
-
-    by: str
-    no_double: float
-    double_take: float
-    double_pass: float
-
-    @property
-    def doubled(self) -> float:
-        """The equity of the player who doubles, if the answer is right."""
-        return min(self.double_take, self.double_pass)
-
-    @property
-    def action(self) -> CubeAction:
-        """What is best before the roll."""
-        return CubeAction.DOUBLE if self.doubled > self.no_double else CubeAction.ROLL
-
-    @property
-    def answer(self) -> CubeAction:
-        """What is best after a double; the file says whether a beaver would be, which is not read."""
-        return CubeAction.TAKE if self.double_take <= self.double_pass else CubeAction.PASS
-
-
-def _cube_figures(record: Record) -> _CubeFigures | None:
+def _cube_figures(record: Record) -> CubeFigures | None:
     if record.short(_CUBE + 56) == _NO_ANALYSIS:
         return None
     no_double, double_take, double_pass = (record.single(_CUBE + at) for at in (88, 92, 96))
     if no_double is None or double_take is None or double_pass is None:
         return None
-    return _CubeFigures(_level_name(record.integer(_CUBE + 28)), no_double, double_take, double_pass)
+    return CubeFigures(_level_name(record.integer(_CUBE + 28)), no_double, double_take, double_pass)
 
 
 def double_verdict(record: Record) -> Verdict | None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from attrs import field, frozen
 
 from fibs_protocol.board import BoardState
 from fibs_protocol.playing import DecisionKind, OpenDecision
-from fibsbot.games import load_ruleset
+from fibsbot.games import UnknownGameError, load_ruleset
 from fibsbot.games.sides_text import format_sides
 from fibsbot.games.state_json import state_from_json, state_to_json
+from fibsbot.library.hints import BOARD_HINTS, missing
 from fibsbot.match import MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id, format_play, parse_play, parse_state
 from fibsbot.position import Play, Position
@@ -77,6 +78,8 @@ class Board:
             UnknownGameError: There is no such game.
             RuleError: The score has won the match, or there are no such laws.
         """
+        if game.startswith("XGID="):
+            raise UnknownGameError(f"expected the name of a game, got {game!r}; the board of an ID is Board.from_id()")
         ruleset = load_ruleset(game)
         if isinstance(laws, str):
             if laws not in LAWS:
@@ -104,6 +107,8 @@ class Board:
 
         Player 0 has to decide. Raises NotationError, which says what was expected.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"expected an ID as text, got {text!r}")
         return cls.of(parse_state(text))
 
     @classmethod
@@ -231,7 +236,7 @@ class Board:
 
     def play(self, play: Play | str) -> Self:
         """Return the board after a play, an object or text such as `8/5 6/5`. Raises RuleError if it is illegal."""
-        made = parse_play(play, self.decision) if isinstance(play, str) else play
+        made = parse_play(play, self.decision) if isinstance(play, str) else _check_play_type(play)
         return self.of(rules.play(self.state, self.seat, made))
 
     def double(self) -> Self:
@@ -321,8 +326,38 @@ class Board:
         """Return the board as JSON."""
         return json.dumps(state_to_json(self.state))
 
+    if not TYPE_CHECKING:  # type checkers shall report names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, with a hint for a name that other libraries have."""
+            if name in BOARD_HINTS:
+                raise missing(self, "'Board' object", name, BOARD_HINTS[name])
+            return object.__getattribute__(self, name)  # the error of Python, or of a property
+
+
+def check_board(value: object) -> Board:
+    """Return a board; raise TypeError for another object."""
+    if not isinstance(value, Board):
+        raise TypeError(f"expected a Board, as Board() and Board.from_id() return it, got {value!r}")
+    return value
+
 
 def plays_of(board: Board, plays: Iterable[Play | str]) -> tuple[Play, ...]:
     """Return plays that may be given as text. Raises RuleError for one that is illegal here."""
+    if isinstance(plays, str):
+        raise TypeError(
+            f"expected a list of plays, got the text {plays!r}; an evaluator is named: evaluator='engine:0'"
+        )
     decision = board.decision
-    return tuple(parse_play(play, decision) if isinstance(play, str) else decision.check_play(play) for play in plays)
+    return tuple(
+        parse_play(play, decision) if isinstance(play, str) else decision.check_play(_check_play_type(play))
+        for play in plays
+    )
+
+
+def _check_play_type(play: object) -> Play:
+    """Return a play; raise TypeError for another object."""
+    if not isinstance(play, Play):
+        hint = ", of which .play is one" if isinstance(getattr(play, "play", None), Play) else ""
+        raise TypeError(f"expected a Play, or its text such as '8/5 6/5', got {play!r}{hint}")
+    return play

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, overload
 from attrs import field, frozen
 
 from fibsbot.fast_evolve import fast_evolve
-from fibsbot.library.board import Board, plays_of
+from fibsbot.library.board import Board, check_board, plays_of
 from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, percent, signed
 from fibsbot.match import Phase
@@ -97,7 +97,7 @@ def evaluate(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> BoardValue:
 
     Raises RuleError once the game is over, StrategyError for an unknown evaluator.
     """
-    decision, judge = board.decision, evaluator_of(evaluator)
+    decision, judge = check_board(board).decision, evaluator_of(evaluator)
     if decision.phase is Phase.MOVE:
         best = rank(board, evaluator=evaluator)[0]
         return BoardValue(best.equity, best.chances)
@@ -187,7 +187,7 @@ def rank(board: Board, plays: Sequence[Play | str] | None = None, evaluator: str
 
     Raises RuleError before the roll, and for a play that is illegal.
     """
-    legal = board.plays  # says what is wrong with a board that has no dice
+    legal = check_board(board).plays  # says what is wrong with a board that has no dice
     chosen = plays_of(board, plays) if plays is not None else legal
     if not chosen:
         raise RuleError("expected at least one play to rank, got none")
@@ -253,7 +253,7 @@ def cube(board: Board, evaluator: str = DEFAULT_EVALUATOR) -> RatedCube:
 
     Raises RuleError after the roll.
     """
-    decision = board.decision
+    decision = check_board(board).decision
     if decision.phase is Phase.DOUBLED and not decision.redoubled:
         decision = decision.swapped()
     elif decision.phase is not Phase.ROLL:
@@ -359,7 +359,7 @@ def rollout(
     Candidates are the given plays, or by default the three that `rank` likes best; before a roll the position itself.
     `games` is the number of games of each. Raises RuleError for a game that is not like backgammon.
     """
-    if not is_backgammon(board.state.rules):
+    if not is_backgammon(check_board(board).state.rules):
         raise RuleError(f"expected a game that is like backgammon for a rollout, got {board.game}")
     from fibsbot.engine.engine import Engine  # noqa: PLC0415 - loads the engine
     from fibsbot.engine.rollout import RolloutPlan, play_candidates, position_candidate  # noqa: PLC0415

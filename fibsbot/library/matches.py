@@ -8,7 +8,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from attrs import field, frozen
 
@@ -16,9 +16,10 @@ from fibsbot.analysis.model import AnalysedDecision, MatchAnalysis, PlayerStatis
 from fibsbot.formats import FormatError
 from fibsbot.library.board import Board
 from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
+from fibsbot.library.hints import MATCH_HINTS, missing
 from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, short_name
-from fibsbot.transcript import Transcript, walk
+from fibsbot.transcript import Game, Transcript, walk
 
 if TYPE_CHECKING:
     from fibsbot.archive.sources import Source
@@ -77,10 +78,15 @@ class Match:
         return self.transcript.rules.name
 
     @property
+    def games(self) -> tuple[Game, ...]:
+        """The games: each with its number, start, entries and result, as `fibsbot.transcript.walk` takes it."""
+        return self.transcript.games
+
+    @property
     def boards(self) -> list[Board]:
         """The board after each entry, and that before the first one of each game. Raises TranscriptError."""
         found = []
-        for game in self.transcript.games:
+        for game in self.games:
             found.append(Board.of(game.start))
             found += [Board.of(step.after) for step in walk(game)]
         return found
@@ -113,6 +119,14 @@ class Match:
             raise FormatError(f"expected one match, got {len(transcripts)}")
         return cls(transcripts[0])
 
+    if not TYPE_CHECKING:  # type checkers shall report names that are not there
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError, with a hint for a name that somebody may expect."""
+            if name in MATCH_HINTS:
+                raise missing(self, "'Match' object", name, MATCH_HINTS[name])
+            return object.__getattribute__(self, name)  # the error of Python, or of a property
+
 
 @frozen(repr=False)
 class _Games(Printed):
@@ -134,12 +148,12 @@ class _Games(Printed):
                 str(game.result.points) if game.result else "",
                 "{}-{}".format(*game.scores),
             ]
-            for game in self.match.transcript.games
+            for game in self.match.games
         ]
 
 
 def read(*places: Path | str) -> Iterator[Match]:
-    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, JSON, session logs and others.
+    """Yield the matches of files, folders, zip and tar files: `.mat`, SGF, `.xg`, `.bgf`, logs and others.
 
     Raises FormatError for what does not exist and for a folder without files, at once, and for a file that is named and
     cannot be read, when it is its turn; one that is found in a folder or a packed file is left out with an
@@ -397,6 +411,8 @@ def analyse(match: Match, evaluator: str = DEFAULT_EVALUATOR, *, luck: bool = Tr
 
     Raises TranscriptError for an illegal match, AnalysisError if the evaluator fails.
     """
+    if not isinstance(match, Match):
+        raise TypeError(f"expected one Match, as read(...) yields them, got {match!r}")
     from fibsbot.analysis.match_analysis import analyse_match  # noqa: PLC0415 - a program may only read
 
     return AnalysedMatch(analyse_match(match.transcript, evaluator_of(evaluator), luck=luck))

@@ -10,7 +10,7 @@ from attrs import field, frozen
 from fibsbot.drawing.scene import ViewOptions
 from fibsbot.drawing.svg import game_svg
 from fibsbot.files import replacing
-from fibsbot.library.board import SHORT_NAMES, Board, plays_of
+from fibsbot.library.board import SHORT_NAMES, Board, check_board, plays_of
 from fibsbot.position import Play
 
 __all__ = ["Picture", "draw"]
@@ -58,5 +58,5 @@ def draw(
 
     `names` are those of players 0 and 1; `view` has colours and direction. Raises RuleError for an illegal play.
     """
-    shown = None if play is None else plays_of(board, [play])[0]
-    return Picture(game_svg(board.state, board.seat, view=view, names=names, play=shown), str(board))
+    shown = None if play is None else plays_of(check_board(board), [play])[0]
+    return Picture(game_svg(check_board(board).state, board.seat, view=view, names=names, play=shown), str(board))

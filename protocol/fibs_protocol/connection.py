@@ -10,8 +10,9 @@ from typing import Final, Self
 from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.commands import Command
-from fibs_protocol.errors import RemoteProtocolError
+from fibs_protocol.errors import LocalProtocolError, RemoteProtocolError
 from fibs_protocol.grammar import write, write_command
+from fibs_protocol.grammar.arguments import check_word
 from fibs_protocol.messages import Message
 from fibs_protocol.playing import MatchFlow, OpenDecision
 from fibs_protocol.session import Session
@@ -24,6 +25,8 @@ CHUNK: Final = 4096
 """Bytes per read."""
 CLOSING_TIME: Final = 5.0
 """Seconds for the server to close a connection that has said goodbye."""
+SETTINGS_TIME: Final = 5.0
+"""Seconds after the welcome for the line with our settings, which follows at once; a server may leave it out."""
 
 
 _REFUSED_REGISTRATION: Final = (m.NameTaken, m.NameInvalid, m.PasswordTooShort, m.NoPasswordGiven, m.PermissionDenied)
@@ -42,7 +45,7 @@ class Connection:
         """Prepare it; `async with` opens it."""
         self.name = name
         self.settings: m.OwnInfo | None = None
-        """Our toggles, rating and so on, as the server has shown them after the login."""
+        """Our toggles, rating and so on, as the server has shown them at the login; None if it has not."""
         self.match_end: Message | None = None
         """What has ended the match that `play` has played: MatchWon, or how it was broken off."""
         self.session = Session()
@@ -60,13 +63,29 @@ class Connection:
         return f"<Connection {self.name}@{self._address[0]}:{self._address[1]} {self.session.state.value}>"
 
     async def __aenter__(self) -> Self:
-        """Connect and log in. Raises OSError, TimeoutError, LoginRefusedError."""
+        """Connect and log in. Raises OSError, TimeoutError, LoginRefusedError, LocalProtocolError."""
+        self._check_login()
         if self._register:
             await self._open(self._register_account)
             await self.__aexit__(None, None, None)
             self.session, self._reader = Session(), MessageReader(banner=True)
         await self._open(self._log_in)
         return self
+
+    def _check_login(self) -> None:
+        """Check what the login sends: once a name is registered, a password that no login can carry is of no use."""
+        name, password = self._login.name, self._login.password
+        for what, word in (("name", name), ("password", password), ("client", self._login.client)):
+            try:
+                check_word(word)
+            except LocalProtocolError:
+                raise LocalProtocolError(
+                    f"expected a {what} of one word of printable ASCII, got one with other characters, or none"
+                ) from None
+        if self._register and name.lower() == GUEST:
+            raise LoginRefusedError(
+                f"expected a name to register, got {name!r}, by which servers let people in who want to register"
+            )
 
     async def _open(self, begin: Callable[[], Awaitable[None]]) -> None:
         """Connect, and begin with a dialog; close the connection if that fails."""
@@ -115,6 +134,7 @@ class Connection:
             if not isinstance(message, m.LoginPrompt):
                 self._waiting.append(message)
                 if isinstance(message, m.Welcome):
+                    await self._await_settings()
                     return
             elif sent:
                 raise LoginRefusedError(
@@ -126,6 +146,17 @@ class Connection:
                 self.send(self._login)
                 sent = True
         raise ConnectionResetError(f"expected to be logged in as {self.name}, got a connection that was closed")
+
+    async def _await_settings(self) -> None:
+        """Wait for the line with our settings; the messages before it are put aside."""
+        limit = asyncio.timeout(SETTINGS_TIME)
+        try:
+            async with limit:
+                while self.settings is None and (message := await self._read()) is not None:
+                    self._waiting.append(message)
+        except TimeoutError:
+            if not limit.expired():
+                raise
 
     async def _read(self) -> Message | None:
         """Read the next message; None once the connection is closed."""
@@ -223,8 +254,8 @@ class Connection:
                 await self._writer.drain()
                 while await self._stream.read(CHUNK):
                     pass
-        except (OSError, TimeoutError):
-            pass  # it is closed anyway
+        except (OSError, TimeoutError, RuntimeError):
+            pass  # it is closed anyway; a RuntimeError is that of a task which still reads, and sees the end
         finally:
             self._writer.close()
 
@@ -251,6 +282,6 @@ def connect(  # noqa: PLR0913 - what a login needs, by name
         timeout: Seconds for the connection, for the registration and for the login.
 
     Entering it raises OSError, TimeoutError, LoginRefusedError, and LocalProtocolError for a name or a password that no
-    line can carry.
+    line can carry, before anything is sent. Once it is entered, `settings` has rating, experience and toggles.
     """
     return Connection(host, name, password, port, client, timeout, register=register)

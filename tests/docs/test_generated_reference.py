@@ -14,7 +14,9 @@ import fibs_protocol
 import fibsbot
 from docs.generated_reference import GENERATORS, as_rst, plain
 from fibs_protocol.grammar.messages import WORDINGS
+from fibsbot import testing
 from fibsbot.cli import COMMANDS, main
+from fibsbot.strategies import base
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 
@@ -67,8 +69,12 @@ def test_every_example_is_shown_whole() -> None:
 
 
 def test_every_name_of_the_library_is_documented() -> None:
-    text = GENERATORS["library"]() + GENERATORS["protocol_library"]()
+    text = GENERATORS["library"]() + GENERATORS["strategies"]() + GENERATORS["protocol_library"]()
     names = [f"fibsbot.{name}" for name in fibsbot.__all__ if not name.startswith("_")]
+    names += [f"fibsbot.testing.{name}" for name in testing.__all__]
+    names += [
+        f"fibsbot.strategies.base.{name}" for name in base.__all__ if getattr(getattr(base, name), "_is_protocol", 0)
+    ]
     names += [f"fibs_protocol.{name}" for name in fibs_protocol.__all__]
     functions = re.findall(r"^\.\. auto\w+:: (\S+)$", text, re.MULTILINE)
     assert [] == [name for name in names if name not in functions]

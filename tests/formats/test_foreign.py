@@ -23,10 +23,6 @@ from tests.formats.simulated_matches import simulate
 
 XGID: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:41:0:0:0:5:10"
 FILES: Final = {
-    "match.bgf": (
-        b'{ "format": "BGF", "version": "1.0", "compress": true }\n\x1f\x8b',
-        "a match file of BGBlitz: export",
-    ),
     "match.tmg": (b"MatchId: 12\nPlayer1: a\n", "a match of TrueMoneygames: convert it with GNU Backgammon"),
     "match.sgg": (b"  alice vs. bob\r\n", "a match of GamesGrid: convert it with GNU Backgammon"),
     "position.txt": (

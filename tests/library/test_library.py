@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import pkgutil
+import re
 import subprocess
 import sys
 import textwrap
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -18,6 +21,7 @@ from fibs_protocol.board import BoardState
 from fibsbot.formats import FormatError
 from fibsbot.games import GAMES
 from fibsbot.library.evaluations import BoardValue
+from fibsbot.library.hints import BOARD_HINTS, MATCH_HINTS, MODULE_HINTS
 from fibsbot.library.matches import UnreadableFileWarning
 from fibsbot.match import MatchState
 from fibsbot.rules.errors import RuleError
@@ -172,6 +176,63 @@ def test_mistakes_say_what_was_expected() -> None:
                 before.play("8/5 6/5")
 
 
+def anything(value: object) -> Any:
+    """Return a value as one of which a type checker knows nothing."""
+    return value
+
+
+@pytest.mark.parametrize(
+    ("guess", "text"),
+    [
+        (lambda board: board.play(7), "expected a Play, or its text such as '8/5 6/5', got 7"),
+        (lambda board: board.play(bg.rank(board, ["8/5 6/5"])[0]), ", of which .play is one"),
+        (lambda board: bg.rank(board, "engine:0"), "expected a list of plays, got the text 'engine:0'"),
+        (lambda board: bg.rank(board, [anything(None)]), "expected a Play"),
+        (lambda board: bg.evaluate(board.id), "expected a Board, .* got 'XGID="),
+        (lambda board: bg.cube(board.id), "expected a Board"),
+        (lambda board: bg.rank(board.id), "expected a Board"),
+        (lambda board: bg.rollout(board.id), "expected a Board"),
+        (lambda board: bg.draw(board.id), "expected a Board"),
+        (lambda board: bg.analyse(board.id), "expected one Match"),
+        (lambda _: bg.Board.from_id(anything(7)), "expected an ID as text, got 7"),
+    ],
+)
+def test_a_wrong_kind_of_value_is_named(guess: Callable[[bg.Board], object], text: str) -> None:
+    with pytest.raises(TypeError, match=text):
+        guess(bg.Board().roll(3, 1))
+
+
+def test_the_board_of_an_id_is_not_asked_for_as_a_game() -> None:
+    with pytest.raises(ValueError, match=r"the board of an ID is Board\.from_id"):
+        bg.Board(bg.Board().id)
+
+
+def test_what_hints_name_is_there() -> None:
+    board = bg.Board().roll(3, 1)
+    match = bg.Match.from_json(a_match())
+    for owner, hints in ((board, BOARD_HINTS), (match, MATCH_HINTS), (bg, MODULE_HINTS)):
+        for name, hint in hints.items():
+            assert not hasattr(owner, name)
+            with pytest.raises(AttributeError, match=f"has no attribute '{name}': {re.escape(hint)}"):
+                getattr(owner, name)
+            found = re.findall(r"\b(?:bg|board|match|fibsbot)(?:\.[a-z_]+|\[0\])+", hint, re.IGNORECASE)
+            assert found
+            for path in found:
+                if path.startswith("fibsbot."):
+                    assert pkgutil.resolve_name(path)
+                    continue
+                value: Any = {"bg": bg, "board": board, "match": match}[path.partition(".")[0]]
+                for step in re.findall(r"(?<=\.)\w+|\[0\]", path):
+                    value = value[0] if step == "[0]" else getattr(value, step)
+
+
+def test_names_that_nobody_knows_are_reported_by_python() -> None:
+    for owner in (bg.Board(), bg.Match.from_json(a_match())):
+        with pytest.raises(AttributeError, match="object has no attribute 'colour'") as raised:
+            _ = anything(owner).colour
+        assert raised.value.name == "colour"
+
+
 def a_match(game: str = "backgammon") -> str:
     """Return a match of one game as JSON, as it is played by the rules."""
     from fibsbot.formats.transcript_json import write_json  # noqa: PLC0415
@@ -236,7 +297,7 @@ def test_importing_costs_little_and_gives_no_warning() -> None:
     for name in bg.__all__:
         assert getattr(bg, name)
     with pytest.raises(AttributeError, match="no attribute 'bord'"):
-        _ = bg.bord
+        _ = anything(bg).bord
 
 
 @pytest.mark.slow

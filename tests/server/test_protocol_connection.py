@@ -11,6 +11,7 @@ from fibs_protocol import commands as c
 from fibs_protocol import messages as m
 from fibs_protocol.errors import LocalProtocolError
 from fibsbot.server.server import Server
+from tests.client.talking_server import listening
 from tests.patience import SOON
 from tests.server.tcp_clients import CHEAP, PASSWORD, Raw
 
@@ -63,3 +64,64 @@ async def test_a_refused_password_and_a_silent_server_are_errors() -> None:
     with pytest.raises(ConnectionRefusedError):
         async with fibs_protocol.connect("127.0.0.1", "alice", "x", port=port):
             pass
+
+
+async def test_a_name_is_registered_and_its_settings_are_known_at_once() -> None:
+    async with Server(seed=1, limits=CHEAP) as server, asyncio.timeout(SOON):
+        async with fibs_protocol.connect("127.0.0.1", "carol", PASSWORD, port=server.port, register=True) as fibs:
+            assert fibs.settings is not None
+            assert (fibs.settings.name, fibs.settings.rating) == ("carol", 1500.0)
+            async for message in fibs:  # what came before is not lost
+                if isinstance(message, m.Welcome):
+                    break
+        async with fibs_protocol.connect("127.0.0.1", "carol", PASSWORD, port=server.port):
+            pass
+        with pytest.raises(fibs_protocol.LoginRefusedError, match=r"expected a name that is free, got 'carol'"):
+            async with fibs_protocol.connect("127.0.0.1", "carol", PASSWORD, port=server.port, register=True):
+                pass
+        with pytest.raises(fibs_protocol.LoginRefusedError, match=r"expected 'a7' to be registered, got '.*name may"):
+            async with fibs_protocol.connect("127.0.0.1", "a7", PASSWORD, port=server.port, register=True):
+                pass
+        with pytest.raises(fibs_protocol.LoginRefusedError, match=r"got 'guest', by which servers let people in"):
+            async with fibs_protocol.connect("127.0.0.1", "guest", PASSWORD, port=server.port):
+                pass
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "error", "text"),
+    [
+        ("guest", PASSWORD, fibs_protocol.LoginRefusedError, "expected a name to register, got 'guest'"),
+        ("a b", PASSWORD, LocalProtocolError, "expected a name of one word"),
+        ("", PASSWORD, LocalProtocolError, "expected a name of one word"),
+        ("carol", "of two words", LocalProtocolError, "expected a password of one word"),
+        ("carol", "", LocalProtocolError, "expected a password of one word"),
+        ("carol", "caf\xe9-123", LocalProtocolError, "expected a password of one word"),
+    ],
+)
+async def test_what_cannot_log_in_is_refused(name: str, password: str, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text) as raised:  # before a connection: no server listens there
+        async with fibs_protocol.connect("127.0.0.1", name, password, port=1, register=True):
+            pass
+    assert "two" not in str(raised.value)
+
+
+async def test_a_server_without_settings_lets_in_and_a_reading_task_does_not_spoil_the_goodbye(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fibs_protocol.connection.SETTINGS_TIME", 0.1)
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"login: ")
+        await reader.readline()
+        writer.write(b"1 carol 1041253132 localhost\r\n")
+        assert await reader.readline() == b"bye\r\n"
+        writer.close()
+
+    async with listening(talk) as port, asyncio.timeout(SOON):
+        async with fibs_protocol.connect("127.0.0.1", "carol", PASSWORD, port=port) as fibs:
+            assert fibs.settings is None
+            messages = aiter(fibs)
+            assert isinstance(await anext(messages), m.Welcome)
+            reading = asyncio.create_task(anext(messages, None))
+            await asyncio.sleep(0)
+        assert await reading is None
