@@ -142,8 +142,10 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
     if analysis.note:
         yield Text(analysis.note)
     yield ""
-    table = _table(width, "", *(_name(transcript, seat) for seat in Seat))
-    for label, cells in _figures(timeline, luck=luck):
+    rows = list(_figures(timeline, luck=luck))
+    widest = max(len(cell) for _, cells in rows for cell in cells)
+    table = _table(width, "", *(_name(transcript, seat) for seat in Seat), widest=widest)
+    for label, cells in rows:
         table.add_row(label, *cells)
     yield table
     errors = sorted((entry for entry in timeline.entries if entry.grade), key=lambda entry: -entry.loss)
@@ -279,12 +281,13 @@ def _place(entry: TimelineEntry) -> str:
     return f"game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _table(width: int, label: str, *columns: str) -> Table:
+def _table(width: int, label: str, *columns: str, widest: int = FIGURE_WIDTH) -> Table:
     """Return a table of labels and figures for this many columns of a terminal: names and labels give way first.
 
-    It may be wider, and has to be printed with `crop=False`: lines that the terminal wraps lose no figure.
+    It may be wider, and has to be printed with `crop=False`: lines that the terminal wraps lose no figure. `widest` is
+    the width of the widest cell if there are words among the figures, which are cut last.
     """
-    most = max(FIGURE_WIDTH, (width - LABEL_WIDTH) // len(columns) - _GAP)
+    most = max(widest, (width - LABEL_WIDTH) // len(columns) - _GAP)
     least = FIGURE_WIDTH + (_GAP + FIGURE_WIDTH) * len(columns)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     table.width = least if width < least else None
