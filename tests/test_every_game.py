@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from fibsbot.analysis.luck import RollValues
 from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.analysis.model import AnalysedDecision
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.cli import main
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import OF_EVERY_GAME, read_matches
@@ -156,7 +157,7 @@ def test_losses_are_never_negative_and_the_best_is_listed(game: str) -> None:
 
 @pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
 def test_decisions_are_exercises_that_survive_json(game: str) -> None:
-    found = list(exercises_of(analyse_match(shortened(game), evaluator(), luck=False), least_loss=0.0))
+    found = list(exercises_of(analyse_match(shortened(game), evaluator(), luck=False), selection=DecisionSelection()))
     assert found == [Exercise.from_json(json.loads(json.dumps(one.to_json()))) for one in found]
     assert found
     for game_number in (1, 2):  # which may be the same game, where it is short

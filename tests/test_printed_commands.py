@@ -80,8 +80,11 @@ ELSEWHERE: Final = {
     "fibsbot train": "takes hours; tests/cli/test_train.py trains small networks",
     "dask scheduler": "runs until it is stopped; tests/workers has one",
     "fibsbot worker": "runs until it is stopped; tests/workers has some",
-    "fibsbot analyse matches/": "needs a cluster; tests/workers has one",
+    "fibsbot analyse matches/*.mat": "needs a cluster; tests/workers has one",
     "fibsbot rollout --openings": "needs a cluster; tests/cli/engine has smaller ones without",
+    "fibsbot export match.mat --player NAME": "whoever NAME is; tests/cli/test_export.py exports errors",
+    "fibsbot export session.jsonl -o session.apkg": "this short log has no error; tests/cli/test_export.py has some",
+    "fibsbot export matches/ --player anna --kind": "nor has this match one with the cube",
     "python -m bench.chaos": "takes minutes; tests/chaos/test_command.py runs it",
 }
 """Commands that do not run here, and why."""
@@ -156,7 +159,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(short)
     capture = gzip.decompress((DATA / "replay" / "three_points_ford_typed.txt.gz").read_bytes())
     (folder / "capture.txt").write_bytes(capture + capture)
-    match = simulate(1, 1)
+    match = evolve(simulate(1, 1, names=("anna", "bert")), started=dt.datetime(2026, 10, 2, tzinfo=dt.UTC))
     game = evolve(match.games[0], entries=match.games[0].entries[:4], result=None)
     (folder / "matches").mkdir(exist_ok=True)
     for name in ("match.mat", "matches/match.mat"):

@@ -8,5 +8,6 @@ The modules:
     dice.py              statistics of rolls, with tests of fairness
     results.py           wins and losses of an account in a store
     model.py             what an analysis returns
+    selection.py         which decisions are asked for: by player, date, kind, class and loss
     position_classes.py  the class of a position: race, holding game, prime and so on
 """

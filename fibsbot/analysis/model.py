@@ -51,7 +51,7 @@ def differ(best: float, worst: float) -> bool:
 def grade(loss: float) -> Grade | None:
     """Return the grade of a loss; None for a small one."""
     # Tolerate floating-point error: 0.3 - 0.26 is less than 0.04.
-    return next((candidate for candidate, least in GRADE_THRESHOLDS.items() if loss > least - 1e-9), None)
+    return next((name for name, least in GRADE_THRESHOLDS.items() if loss > least - EQUITY_TOLERANCE), None)
 
 
 @frozen

@@ -16,12 +16,12 @@ from attrs import evolve, field, frozen
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import CLOSE_CUBE_DECISION, differ, loss_against
 from fibsbot.analysis.position_classes import position_classes
+from fibsbot.analysis.selection import DOUBLE, PLAY, TAKE
 from fibsbot.archive.columns import Boards, TableData, boards_of_ids, count_rows
 from fibsbot.archive.play_arrays import dice_of, play_change, play_text, successors_of_rolls
 from fibsbot.archive.resignations import KINDS as RESIGNATIONS
 from fibsbot.archive.resignations import OfferedResignation, ResignationJudge
 from fibsbot.archive.rows import OWNERS
-from fibsbot.archive.tracking import DOUBLE, PLAY, TAKE
 from fibsbot.engine import engine_details
 from fibsbot.engine.arrays import BAR, ROLL_COUNT, Floats64, Outcomes, other_side, swapped
 from fibsbot.engine.cube import THEIRS, CubeVerdict

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from fibsbot.archive.answers import Answer, AnswerSection
 from fibsbot.archive.figures import Figure
+from fibsbot.drawing.html import Html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.engine import short_details
-from fibsbot.report.html import Html, tag
 from fibsbot.report.page import document
 
 _STYLE: Final = """

@@ -10,6 +10,8 @@ from typing import Any, Final
 
 from attrs import frozen
 
+from fibsbot.analysis.model import EQUITY_TOLERANCE
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.archive.answers import RARE, Answer, AnswerSection, JudgedArchive
 from fibsbot.archive.dataset import quoted
 from fibsbot.archive.figures import Figure, file_of
@@ -28,36 +30,21 @@ RATING_STEP: Final = 50
 CHANCE_STEP: Final = 0.025
 
 
-@frozen
-class ErrorFilter:
-    """Which errors are asked about; the default is all."""
-
-    player: str | None = None
-    since: dt.datetime | None = None
-    """Beginning of the earliest match, UTC."""
-    kinds: tuple[str, ...] = ()
-    """Kinds of decisions, as in the column `kind`; empty for all."""
-    classes: tuple[str, ...] = ()
-    """Classes of positions; empty for all."""
-    least_loss: float = 0.0
-    """Normalised equity."""
-
-    @property
-    def condition(self) -> tuple[str, tuple[Any, ...]]:
-        """The condition on a row of `judgements`, to be put after another one, and its parameters."""
-        text = " AND loss >= ?"
-        found: list[Any] = [self.least_loss]
-        if self.player is not None:
-            text += " AND player = ?"
-            found.append(self.player)
-        if self.since is not None:
-            text += " AND match IN (SELECT match FROM matches WHERE started >= ?)"
-            found.append(self.since.astimezone(dt.UTC).replace(tzinfo=None))
-        for column, values in (("kind", self.kinds), ("class", self.classes)):
-            if values:
-                text += f" AND {column} IN ({', '.join('?' * len(values))})"
-                found += values
-        return text, tuple(found)
+def selected_rows(selection: DecisionSelection) -> tuple[str, tuple[Any, ...]]:
+    """Return the condition that a row of `judgements` is selected, to be put after another one, and its parameters."""
+    text = " AND loss > ?"
+    found: list[Any] = [selection.least_loss - EQUITY_TOLERANCE]
+    if selection.player is not None:
+        text += " AND player = ?"
+        found.append(selection.player)
+    if selection.since is not None:
+        text += " AND match IN (SELECT match FROM matches WHERE started >= ?)"
+        found.append(selection.since.astimezone(dt.UTC).replace(tzinfo=None))
+    for column, values in (("kind", selection.kinds), ("class", selection.classes)):
+        if values:
+            text += f" AND {column} IN ({', '.join('?' * len(values))})"
+            found += values
+    return text, tuple(found)
 
 
 @frozen
@@ -225,10 +212,10 @@ class Questions(JudgedArchive):
 
     # -- single decisions ---------------------------------------------------------------------------------------------
 
-    def blunders(self, count: int, wanted: ErrorFilter | None = None) -> Answer:
-        """The largest errors, of all or of those that are wanted."""
+    def blunders(self, count: int, selection: DecisionSelection | None = None) -> Answer:
+        """The largest errors, of all or of those that are selected."""
         self.need_judge()
-        condition, parameters = (wanted or ErrorFilter()).condition
+        condition, parameters = selected_rows(selection or DecisionSelection())
         worst = self.rows(
             f"SELECT match, game, number, loss, best FROM judgements WHERE judge = ? AND loss > 0{condition} "
             f"ORDER BY loss DESC, match, game, number LIMIT {count}",

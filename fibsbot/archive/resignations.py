@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import AnalysedDecision
-from fibsbot.archive.tracking import ACCEPT, BEAVER, RESIGN, STAGES
+from fibsbot.analysis.selection import ACCEPT, RESIGN
+from fibsbot.archive.tracking import BEAVER, STAGES
 from fibsbot.engine.engine import Engine
 from fibsbot.match import Dice, MatchState, Owner
 from fibsbot.rules.laws import Laws, Level

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from attrs import define, evolve, field, frozen
 
+from fibsbot.analysis.selection import match_start
 from fibsbot.archive.schema import NO_YEAR
 from fibsbot.archive.tracking import Checkers, TrackedDecision, TrackedEvent, board_mark, track
 from fibsbot.formats.transcript_json import iter_json, write_json
@@ -17,8 +18,6 @@ from fibsbot.rules.state import Seat
 from fibsbot.transcript import Game, Player, Step, Transcript, walk
 
 Row: TypeAlias = tuple[object, ...]
-DATE_TAG: Final = "Date"
-"""The header with the date, where a file has no time."""
 OWNERS: Final = {Owner.CENTRED: "centred", Owner.PLAYER: "player", Owner.OPPONENT: "opponent"}
 """The owner of the cube as the table has it."""
 
@@ -86,7 +85,7 @@ def match_rows(transcript: Transcript, place: MatchPlace) -> MatchRows:
     tracked = [(game, events) for game, events in tracked if events or game.result is not None]
     digest = match_digest(transcript, tracked)
     key = int.from_bytes(digest[:8], "big", signed=True)
-    started = _started(transcript)
+    started = _naive(match_start(transcript))
     rows = MatchRows(key, digest.hex(), started.year if started else NO_YEAR, ())
     names = [player.name for player in transcript.players]
     for game, events in tracked:
@@ -180,16 +179,6 @@ def _digest(transcript: Transcript, tracked: Tracked, names: list[str], *, swapp
 def _plain(name: str) -> str:
     """Return a name as programs change it least: they replace blanks, and some know only one case."""
     return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
-
-
-def _started(transcript: Transcript) -> dt.datetime | None:
-    if transcript.started:
-        return _naive(transcript.started)
-    try:
-        day = dt.date.fromisoformat(transcript.tags.get(DATE_TAG, "")[:10].replace("/", "-").replace(".", "-"))
-    except ValueError:
-        return None
-    return dt.datetime.combine(day, dt.time())
 
 
 def _naive(time: dt.datetime | None) -> dt.datetime | None:

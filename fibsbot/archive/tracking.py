@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from attrs import define, field
 
+from fibsbot.analysis.selection import ACCEPT, CUBE_KINDS, DOUBLE, PLAY, RESIGN, decision_kind
 from fibsbot.match import CubeAction, Dice, Owner
 from fibsbot.notation.play_notation import format_play
 from fibsbot.position import OFF, Play, Position
@@ -34,13 +35,6 @@ from fibsbot.transcript import (
     walk,
 )
 
-PLAY: Final = "play"
-DOUBLE: Final = "double"
-TAKE: Final = "take"
-RESIGN: Final = "resign"
-ACCEPT: Final = "accept"
-NAME: Final = "name"
-
 BEAVER: Final = "beaver"
 """The stage of a game that waits for the answer to a beaver, given by the player on roll."""
 STAGES: Final = {
@@ -56,13 +50,6 @@ _OWNER_OF: Final = {None: (Owner.CENTRED, Owner.CENTRED), Seat.A: (Owner.PLAYER,
     Seat.B: (Owner.OPPONENT, Owner.PLAYER)
 }
 """The owner of the cube as seats A and B see it."""
-_CUBE_KINDS: Final = {
-    CubeAction.ROLL: DOUBLE,
-    CubeAction.DOUBLE: DOUBLE,
-    CubeAction.TAKE: TAKE,
-    CubeAction.PASS: TAKE,
-    CubeAction.BEAVER: TAKE,
-}
 _MATCH_ACTIONS: Final = frozenset({CubeAction.DOUBLE, CubeAction.TAKE, CubeAction.PASS})
 _CUBE_MARKS: Final = {
     CubeAction.DOUBLE: b"D",
@@ -149,16 +136,9 @@ def _event(step: Step) -> TrackedEvent:
 def _decision(decision: Decision) -> TrackedDecision:
     state, answer, before = decision.state, decision.answer, decision.step.before
     level, dice, stage, own_move = state.resignation, state.dice, None, None
-    if isinstance(answer, Play):
-        kind = PLAY
-    elif isinstance(answer, CubeAction):
-        kind = _CUBE_KINDS[answer]
-    elif isinstance(answer, Named):
-        kind = NAME
-    elif isinstance(answer, Level):
-        kind, level = RESIGN, int(answer)
-    else:
-        kind = ACCEPT
+    kind = decision_kind(decision)
+    if isinstance(answer, Level):
+        level = int(answer)
     if kind in {RESIGN, ACCEPT}:
         dice = before.dice
         stage = BEAVER if before.answering is before.turn else STAGES[before.stage]
@@ -266,7 +246,7 @@ class _Follower:
         if self.over or self.turn is None or not expected or action not in _MATCH_ACTIONS:
             raise self._error(f"unexpected {action.value}")
         cells = tuple(self.cells if seat is self.turn else _swapped(self.cells))
-        made = self._decision(cells, seat, _CUBE_KINDS[action], None, action.value, entry)
+        made = self._decision(cells, seat, CUBE_KINDS[action], None, action.value, entry)
         self.doubled = offers
         if action is CubeAction.TAKE:
             self.cube, self.owner = 2 * self.cube, seat

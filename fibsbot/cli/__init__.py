@@ -59,7 +59,7 @@ COMMANDS: Final = {
         "fibsbot.cli.configuration:explain_invite",
         "Explain whether an invitation would be accepted, with all reasons against it.",
     ),
-    "export": ("fibsbot.cli.export:export", "Export matches to other formats."),
+    "export": ("fibsbot.cli.export:export", "Export matches to other formats, or errors as a deck for Anki."),
     "external": ("fibsbot.cli.strategies:external", "Run as an external player for gnubg."),
     "legal": ("fibsbot.cli.legal:legal", "List the legal plays of a position."),
     "new": ("fibsbot.cli.new:new", "Write the beginning of a package of your own."),

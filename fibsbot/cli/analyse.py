@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,10 +18,12 @@ from rich.text import Text
 
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import Grade, MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
+from fibsbot.analysis.selection import GRADED, DecisionSelection
 from fibsbot.analysis.skill import SkillLevel, pr_class
 from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
+    SelectedMatch,
     checked_matches,
     evaluator_option,
     journal_option,
@@ -48,7 +50,7 @@ MAX_COLUMNS: Final = 80
 
 
 @click.command()
-@match_options
+@match_options()
 @evaluator_option
 @plies_option
 @rollout_options
@@ -82,6 +84,9 @@ def analyse(  # noqa: PLR0913 - one argument per option
     `-` is the standard input, a folder means all files below it. Each match gets a table of both players' errors, luck
     and performance rating (PR) and a list of the worst errors, with the position, what was played and what was best,
     and beside it the analysis in a .xg or .bgf file. The exit status is 1 if a match or a file had to be left out.
+
+    `--player`, `--since`, `--kind`, `--class` and `--worse-than` select the errors that are listed. The figures of a
+    match remain those of all its decisions.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
     sums = PlayerTotals()
@@ -92,18 +97,22 @@ def analyse(  # noqa: PLR0913 - one argument per option
     with AnalysisRun.open(name, workers, journal, luck=luck) as work:
         found = checked_matches(selection, name)
         first = list(itertools.islice(found, READ_AHEAD))
-        is_all = len(first) < READ_AHEAD
+        is_all, several = len(first) < READ_AHEAD, len(first) > 1
         analyses = work.analyses_of_all(first) if is_all else work.analyses(itertools.chain(first, found))
         for match, analysis in analyses:
             remarks += (f"{match.name}, {remark}" for remark in reading_remarks(analysis.transcript))
             if as_json:
                 listed = True
-                click.echo(json.dumps(match_row(match.name, match.number, analysis, luck=luck)))
+                click.echo(json.dumps(match_row(match, analysis, selection.decisions, luck=luck)))
                 continue
             if sums.matches:
                 console.print()
             sums.add(analysis)
-            for part in match_output(match.name, analysis, luck=luck, most=errors, width=console.width):
+            timeline = match_timeline(analysis, selection=selection.decisions)
+            name = match.short_name if several else ""
+            for part in match_output(match.name, timeline, luck=luck, width=console.width):
+                console.print(part, crop=False)
+            for part in error_output(timeline, name, errors):
                 console.print(part, crop=False)
     if not as_json and sums.matches > 1:
         console.print()
@@ -125,16 +134,19 @@ _GAP: Final = 3
 MAX_PLAYERS: Final = 20
 """Players listed in the totals over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
-_STYLES: Final = {Grade.DOUBTFUL: "yellow", Grade.ERROR: "dark_orange", Grade.BLUNDER: "bold red"}
+_STYLES: Final[Mapping[Grade | None, str]] = {
+    Grade.DOUBTFUL: "yellow",
+    Grade.ERROR: "dark_orange",
+    Grade.BLUNDER: "bold red",
+}
 
 
 # -- for people -----------------------------------------------------------------------------------------------------
 
 
-def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, width: int) -> Iterator[RenderableType]:
-    """Yield the output for a match, with at most the `most` worst errors, for a terminal of this width."""
-    timeline = match_timeline(analysis)
-    transcript = analysis.transcript
+def match_output(name: str, timeline: MatchTimeline, *, luck: bool, width: int) -> Iterator[RenderableType]:
+    """Yield the figures of a match, for a terminal of this width."""
+    analysis, transcript = timeline.analysis, timeline.analysis.transcript
     yield Text(_title(transcript), style="bold")
     yield Text(f"{clean(name, 60)}, evaluated by {analysis.evaluator}")
     if analysis.details:
@@ -148,12 +160,20 @@ def match_output(name: str, analysis: MatchAnalysis, *, luck: bool, most: int, w
     for label, cells in rows:
         table.add_row(label, *cells)
     yield table
-    errors = sorted((entry for entry in timeline.entries if entry.grade), key=lambda entry: -entry.loss)
-    if errors and most:
+
+
+def error_output(timeline: MatchTimeline, name: str, most: int) -> Iterator[RenderableType]:
+    """Yield the worst of the selected errors, `most` at most, each with the name of the match if there is one."""
+    errors, selection = sorted(timeline.errors, key=lambda entry: -entry.loss), timeline.selection
+    if selection != GRADED:
+        yield ""
+        yield Text(selection.summary([entry.loss for entry in errors]) + (":" if errors and most else ""))
+    elif errors and most:
         yield ""
         yield Text("worst errors:" if len(errors) > 1 else "error:")
+    if errors and most:
         for entry in errors[:most]:
-            yield from _error_lines(transcript, entry)
+            yield from _error_lines(timeline.analysis.transcript, entry, name)
         if len(errors) > most:
             yield Text(f"and {len(errors) - most} more; --errors shows them")
 
@@ -215,13 +235,13 @@ def _counts(timeline: MatchTimeline, seat: Seat) -> dict[Grade, int]:
     return {grade: found.count(grade) for grade in Grade}
 
 
-def _error_lines(transcript: Transcript, entry: TimelineEntry) -> Iterator[RenderableType]:
-    assert entry.grade  # noqa: S101 - only entries with a grade are listed
+def _error_lines(transcript: Transcript, entry: TimelineEntry, match: str) -> Iterator[RenderableType]:
     assert entry.seat is not None  # noqa: S101 - errors are made by a player
     dice = f"{entry.numbers}: " if entry.numbers else ""
     text = Text(f"{entry.loss:6.3f} ")
-    text.append(f"{entry.grade.value:2}", style=_STYLES[entry.grade])
-    text.append(f"  {_place(entry)}, {_name(transcript, entry.seat)}: {dice}{entry.words}")
+    text.append(f"{entry.grade.value if entry.grade else '':2}", style=_STYLES.get(entry.grade, ""))
+    place = f"{clean(match, 60)}, {_place(entry)}" if match else _place(entry)
+    text.append(f"  {place}, {_name(transcript, entry.seat)}: {dice}{entry.words}")
     if entry.best:
         text.append(f"; best: {entry.best}")
     yield text
@@ -338,12 +358,14 @@ def totals_table(sums: PlayerTotals, *, luck: bool, width: int) -> Table:
 # -- for programs ---------------------------------------------------------------------------------------------------
 
 
-def match_row(name: str, number: int, analysis: MatchAnalysis, *, luck: bool) -> dict[str, Any]:
-    """Return the JSON object for a match, with all its errors in order."""
-    timeline, transcript = match_timeline(analysis), analysis.transcript
+def match_row(
+    match: SelectedMatch, analysis: MatchAnalysis, selection: DecisionSelection, *, luck: bool
+) -> dict[str, Any]:
+    """Return the JSON object for a match, with all its errors that are selected, in order."""
+    timeline, transcript = match_timeline(analysis, selection=selection), analysis.transcript
+    place = {"match": match.name, "number": match.number}
     return {
-        "match": name,
-        "number": number,
+        **place,
         "evaluator": analysis.evaluator,
         "details": analysis.details,
         "length": transcript.length,
@@ -351,7 +373,7 @@ def match_row(name: str, number: int, analysis: MatchAnalysis, *, luck: bool) ->
         "games": len(transcript.games),
         "winner": None if transcript.winner is None else transcript.players[transcript.winner].name,
         "players": [_player(timeline, seat, luck=luck) for seat in Seat],
-        "errors": [_error(transcript, entry) for entry in timeline.entries if entry.grade],
+        "errors": [place | _error(transcript, entry) for entry in timeline.errors],
     }
 
 

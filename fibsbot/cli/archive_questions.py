@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,24 +11,18 @@ import click
 
 from fibsbot.cli import UserError
 from fibsbot.cli.archive_output import archive_option, opened, print_table
-from fibsbot.cli.options import (
-    FILE,
-    Day,
-    FiniteRange,
-    PositionClass,
-)
+from fibsbot.cli.options import FILE, decision_options
 from fibsbot.cli.output import check_free, check_writable
 from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.games import UnknownGameError, load_ruleset
 
 if TYPE_CHECKING:
+    from fibsbot.analysis.selection import DecisionSelection
     from fibsbot.archive.answers import Answer
     from fibsbot.archive.questions import Questions
 
 
-KINDS: Final = ("play", "double", "take", "resign", "accept", "name")
-"""Kinds of decisions, as in the column `kind`."""
 COUNT: Final = 20
 """Positions that are shown where nothing else is asked for."""
 
@@ -165,47 +158,11 @@ def luck(folder: Path, **options: Any) -> None:
 
 @click.command()
 @_count_option
-@click.option("--player", metavar="NAME", help="Show only errors of this player.")
-@click.option("--since", metavar="DATE", type=Day(), help="Show only errors of matches from this day on (UTC).")
-@click.option(
-    "--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Show only this kind of decision; repeatable."
-)
-@click.option(
-    "--class",
-    "classes",
-    metavar="CLASS",
-    multiple=True,
-    type=PositionClass(),
-    help='Show only positions of this class, such as "back game" or race; repeatable.',
-)
-@click.option(
-    "--worse-than",
-    "least_loss",
-    metavar="LOSS",
-    default=0.0,
-    type=FiniteRange(0.0),
-    help="Show only errors that lost this much equity or more.  [default: all]",
-)
+@decision_options(0.0, "all")
 @_question
-def blunders(  # noqa: PLR0913 - one argument per option
-    count: int,
-    folder: Path,
-    *,
-    player: str | None,
-    since: dt.datetime | None,
-    kinds: tuple[str, ...],
-    classes: tuple[str, ...],
-    least_loss: float,
-    **options: Any,
-) -> None:
+def blunders(count: int, folder: Path, *, decisions: DecisionSelection, **options: Any) -> None:
     """Show the largest errors."""
-
-    def ask(questions: Questions) -> Answer:
-        from fibsbot.archive.questions import ErrorFilter  # noqa: PLC0415 - slow to import
-
-        return questions.blunders(count, ErrorFilter(player, since, kinds, classes, least_loss))
-
-    _ask(ask, folder, options)
+    _ask(lambda questions: questions.blunders(count, decisions), folder, options)
 
 
 @click.command()

@@ -13,9 +13,12 @@ from typing import IO, TYPE_CHECKING, Final, cast
 
 import click
 from attrs import define, field, frozen
+from click.core import ParameterSource
 
+from fibsbot.analysis.model import GRADE_THRESHOLDS, Grade
 from fibsbot.cli import UserError
-from fibsbot.cli.options import configured_store, store_errors
+from fibsbot.cli.matches import MatchSelection, evaluator_option, journal_option, match_options, plies_option
+from fibsbot.cli.options import WorkerOptions, engine_name, store_errors, worker_options
 from fibsbot.cli.output import STDIO, check_free, print_lines, progress_bar, saved_stdin, write_bytes
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.formats import EXTENSIONS, Format, FormatError, read_chunks
@@ -47,6 +50,12 @@ if TYPE_CHECKING:
 
 
 FORMATS: Final = click.Choice([kind.value for kind in Format if kind.writable])
+ANKI: Final = "anki"
+"""A deck for Anki: no format of matches, but of errors in them."""
+DECK_EXTENSION: Final = ".apkg"
+"""How the name of its file ends."""
+LEAST_LOSS: Final = GRADE_THRESHOLDS[Grade.ERROR]
+"""Loss from which a decision is in a deck: that of an error, as in `practice`."""
 READABLE_FORMATS: Final = click.Choice([kind.value for kind in Format if kind.readable])
 
 
@@ -59,26 +68,32 @@ class _NamedMatch:
 
 
 @click.command()
-@click.argument("source", metavar="[FILE]", required=False)
-@click.option("--match", "number", metavar="N", type=click.IntRange(1), help="Export one match of FILE or the store.")
-@click.option("--format", "kind", type=FORMATS, help="Output format.  [default: by OUT's extension]")
-@click.option("-o", "--output", "target", metavar="OUT", help="Write to a file, or to a folder with a file per match.")
-@click.option("--store", "place", metavar="PLACE", help="Read matches from this store, a file or a URL.")
+@match_options(least_loss=LEAST_LOSS)
 @click.option(
-    "--config", metavar="FILE", type=click.Path(path_type=Path), help="Configuration file that names the store."
+    "--format",
+    "kind",
+    metavar="NAME",
+    type=click.Choice([*FORMATS.choices, ANKI]),
+    help=f"Output format: {', '.join(FORMATS.choices)} or {ANKI}.  [default: by OUT's extension]",
 )
+@click.option("-o", "--output", "target", metavar="OUT", help="Write to a file, or to a folder with a file per match.")
 @click.option("--force", is_flag=True, help="Replace existing files.")
-def export(  # noqa: PLR0913, PLR0917 - one argument per option
-    source: str | None,
-    number: int | None,
+@evaluator_option
+@plies_option
+@worker_options
+@journal_option
+def export(  # noqa: PLR0913 - one argument per option
+    selection: MatchSelection,
+    *,
     kind: str | None,
     target: str | None,
-    place: str | None,
-    config: Path | None,
-    *,
     force: bool,
+    evaluator: str,
+    plies: int | None,
+    workers: WorkerOptions,
+    journal: Path | None,
 ) -> None:
-    """Export matches to other formats.
+    """Export matches to other formats, or errors as a deck for Anki.
 
     FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves, our own JSON, an
     analysis of GNU Backgammon as text, a match of JavaFIBS; `-` is the standard input. Without FILE the matches come
@@ -86,20 +101,42 @@ def export(  # noqa: PLR0913, PLR0917 - one argument per option
     position per decision, csv one row per match; sheet, json, positions and csv can say every game. A mat, sgf or
     oldmoves file holds one match: further ones go to OUT-2, OUT-3 and so on. Information that the format cannot hold is
     listed on stderr.
+
+    anki writes a deck with a card for each error in any number of files or folders, which are analysed for it: those
+    of the log's owner, or of `--player`. `--last`, `--since`, `--kind`, `--class`, `--worse-than` and the options of
+    the analysis (`--evaluator`, `--plies`, `--journal`, `--jobs`, `--scheduler`, `--tls-...`) are for anki alone.
     """
-    if source is not None and (place or config):
-        raise UserError("expected FILE, or a store with --store or --config, got both")
-    if source is None and not (number or place or config):
-        raise UserError("expected FILE, or a match of the store with --match, or the store with --store or --config")
+    if kind == ANKI or (kind is None and Path(target or "").suffix.lower() == DECK_EXTENSION):
+        from fibsbot.cli.export_deck import export_deck  # noqa: PLC0415 - the analysis, for this format alone
+
+        judge = engine_name("evaluator", evaluator, plies, None)
+        sys.exit(export_deck(selection, judge, workers, journal, target, force=force))
     wanted = _kind(kind, target, "--format")
-    if source is None:
-        found = _representable(wanted, _from_store(place or configured_store(config), number))
+    _refuse_options_of_decks(wanted)
+    if selection.store is not None:
+        found = _representable(wanted, _from_store(selection.store, selection.match))
         try:
             _write(found, wanted, target, force=force)
         except FormatError as error:
             raise UserError(str(error)) from None
     else:
-        _write(_select(_from_file(source, None, wanted), number, source), wanted, target, force=force)
+        if len(selection.files) > 1:
+            raise UserError(f"expected one FILE for {wanted.value}, got {len(selection.files)}")
+        source = str(selection.files[0])
+        _write(_select(_from_file(source, None, wanted), selection.match, source), wanted, target, force=force)
+
+
+def _refuse_options_of_decks(wanted: Format) -> None:
+    """Raise UserError for an option that only a deck has."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if given and option.name not in _OF_EVERY_FORMAT:
+            raise UserError(f"expected {option.opts[-1]} with --format {ANKI} alone, got --format {wanted.value}")
+
+
+_OF_EVERY_FORMAT: Final = {"files", "number", "store", "config", "kind", "target", "force"}
+"""The parameters of `export` that are not for decks alone."""
 
 
 @click.command()
@@ -126,7 +163,7 @@ def convert(  # noqa: PLR0913 - one argument per option
 def _kind(kind: str | None, target: str | None, option: str) -> Format:
     found = Format(kind) if kind else EXTENSIONS.get(Path(target or "").suffix.lower())
     if found is None:
-        ends = ", ".join(EXTENSIONS)
+        ends = ", ".join([*EXTENSIONS, DECK_EXTENSION] if option == "--format" else EXTENSIONS)
         raise UserError(f"expected {option}, or a file name that ends in one of {ends}, got {target or 'neither'}")
     return found
 

@@ -1,12 +1,14 @@
-"""Options that select matches from files or the store, and their analysis; shared by `analyse` and `report`."""
+"""Options that select matches of files or the store, and the analysis of these; shared by several commands."""
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import functools
 import itertools
+import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
@@ -15,8 +17,9 @@ from attrs import define, field, frozen
 
 from fibsbot.analysis.match_analysis import analyse_matches, count_entries, open_evaluator
 from fibsbot.analysis.model import MatchAnalysis
+from fibsbot.analysis.selection import GRADED, DecisionSelection, match_start
 from fibsbot.cli import ProgressDisplay, UserError
-from fibsbot.cli.options import FILE, WorkerOptions, configured_store, store_errors
+from fibsbot.cli.options import FILE, WorkerOptions, configured_store, decision_options, store_errors
 from fibsbot.cli.output import STDIO, print_lines, progress_bar, saved_stdin
 from fibsbot.drawing.markup import clean
 from fibsbot.engine import MAX_PLIES
@@ -53,10 +56,13 @@ class MatchSelection:
     match: int | None
     store: str | None
     """Location of the store; None if the matches are in files."""
-    player: str | None
+    decisions: DecisionSelection
+    """Which of their decisions; matches that cannot have any are not selected."""
     last: int | None
     skipped: list[str] = field(factory=list)
     """Which files could not be read, and why, as far as they have been tried."""
+    undated: list[str] = field(factory=list)
+    """Which matches were left out because they have no date, as far as they have been tried."""
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument per option
@@ -67,7 +73,7 @@ class MatchSelection:
         store: str | None,
         config: Path | None,
         last: int | None,
-        player: str | None,
+        decisions: DecisionSelection,
         required: bool = True,
     ) -> Self:
         """Return the selection; raise UserError if the options contradict each other, or select nothing if required."""
@@ -75,12 +81,12 @@ class MatchSelection:
             raise UserError("expected FILE, or a store with --store or --config, got both")
         if not files and number is None and store is None and config is None:
             if not required:
-                return cls((), None, None, player, last)
+                return cls((), None, None, decisions, last)
             raise UserError(NOTHING_CHOSEN)
         if len(files) == 1:
             _check_readable(files[0])
         location = None if files else store or configured_store(config)
-        return cls(files, number, location, player, last or (None if files else DEFAULT_LAST))
+        return cls(files, number, location, decisions, last or (None if files else DEFAULT_LAST))
 
     @property
     def is_empty(self) -> bool:
@@ -95,10 +101,32 @@ class MatchSelection:
         wanted = []
         if self.match is not None:
             wanted.append(f"--match {self.match}")
-        if self.player:
-            wanted.append(f"--player {self.player}")
+        if self.decisions.player is not None:
+            wanted.append(f"--player {self.decisions.player}")
+        if self.decisions.since is not None:
+            wanted.append(f"--since {self.decisions.since:%Y-%m-%d}")
         of = f" for {' and '.join(wanted)}" if wanted else ""
-        return UserError(f"expected at least one match{of}, found none that can be analysed")
+        dates = f"; {self.without_date}" if self.undated else ""
+        return UserError(f"expected at least one match{of}, found none that can be analysed{dates}")
+
+    @property
+    def without_date(self) -> str:
+        """How many matches were left out because they have no date, in words."""
+        return f"{plural(len(self.undated), 'match')} without a date, such as {clean(self.undated[0], 100)}"
+
+    def has_match(self, name: str, names: Collection[str], started: dt.datetime | None) -> bool:
+        """Return whether a match may have decisions that are selected; note one that lacks a date.
+
+        Args:
+            name: what the match is called.
+            names: those of its players.
+            started: when it began, UTC; None if that is unknown.
+        """
+        if not self.decisions.has_player(*names):
+            return False
+        if started is None and self.decisions.since is not None:
+            self.undated.append(name)
+        return self.decisions.has_date(started)
 
 
 def _check_readable(path: Path) -> None:
@@ -119,6 +147,11 @@ class SelectedMatch:
     """In file names: that of the store, or counted from 1."""
     transcript: Transcript
 
+    @property
+    def short_name(self) -> str:
+        """The name without the folder."""
+        return self.name.rpartition(os.sep)[2]
+
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OPTIONS: Final = (
@@ -138,32 +171,33 @@ _OPTIONS: Final = (
         type=click.IntRange(1),
         help=f"Select the last N matches.  [default: all of files, {DEFAULT_LAST} of a store]",
     ),
-    click.option("--player", metavar="NAME", help="Select matches with this player."),
 )
-_PARAMETERS: Final = ("files", "number", "store", "config", "last", "player")
+_PARAMETERS: Final = ("files", "number", "store", "config", "last", "decisions")
 """The names of their parameters, as `MatchSelection.of` takes them."""
 
 
-def match_options(command: _Command) -> _Command:
-    """Add arguments and options that select matches, and call the command with one MatchSelection in their place."""
-    return _with_selection(command, required=True)
+def match_options(*, least_loss: float = GRADED.least_loss, required: bool = True) -> Callable[[_Command], _Command]:
+    """Return a decorator that adds the options which select matches and decisions in them.
 
+    The command gets one MatchSelection in their place.
 
-def optional_match_options(command: _Command) -> _Command:
-    """Do the same for a command that can do without matches; then its selection is empty."""
-    return _with_selection(command, required=False)
+    Args:
+        least_loss: least loss of the decisions unless an option says another one.
+        required: whether the command needs matches; if not, the selection may be empty.
+    """
 
+    def decorate(command: _Command) -> _Command:
+        @functools.wraps(command)
+        def run(**options: Any) -> None:
+            chosen = {name: options.pop(name) for name in _PARAMETERS}
+            command(MatchSelection.of(**chosen, required=required), **options)
 
-def _with_selection(command: _Command, *, required: bool) -> _Command:
-    @functools.wraps(command)
-    def run(**options: Any) -> None:
-        chosen = {name: options.pop(name) for name in _PARAMETERS}
-        command(MatchSelection.of(**chosen, required=required), **options)
+        decorated: Any = decision_options(least_loss)(run)
+        for option in reversed(_OPTIONS):
+            decorated = option(decorated)
+        return cast("_Command", decorated)
 
-    decorated: Any = run
-    for option in reversed(_OPTIONS):
-        decorated = option(decorated)
-    return cast("_Command", decorated)
+    return decorate
 
 
 evaluator_option: Final = click.option(
@@ -223,8 +257,9 @@ def _of_files(selection: MatchSelection) -> Iterator[SelectedMatch]:
             try:
                 for place, transcript in enumerate(_transcripts_in(source), start=1):
                     number += 1
-                    if _is_wanted(selection, number, transcript):
-                        yield SelectedMatch(f"{name}, match {place}", number, transcript)
+                    match = SelectedMatch(f"{name}, match {place}", number, transcript)
+                    if _is_wanted(selection, match):
+                        yield match
             except (FormatError, CaptureError) as error:
                 selection.skipped.append(f"{name}: {error}")
             except OSError as error:
@@ -243,9 +278,10 @@ def _transcripts_in(source: ReplaySource) -> Iterator[Transcript]:
     yield from transcripts_of_capture(read_captures(source.paths))
 
 
-def _is_wanted(selection: MatchSelection, number: int, transcript: Transcript) -> bool:
-    names = {player.name for player in transcript.players}
-    return selection.match in {None, number} and selection.player in {None, *names}
+def _is_wanted(selection: MatchSelection, match: SelectedMatch) -> bool:
+    names = [player.name for player in match.transcript.players]
+    in_files = selection.match in {None, match.number}
+    return in_files and selection.has_match(match.name, names, match_start(match.transcript))
 
 
 def _of_store(selection: MatchSelection, place: str) -> Iterator[SelectedMatch]:
@@ -273,11 +309,18 @@ def _has_any(selection: MatchSelection, place: str) -> bool:
 
 def _matches(selection: MatchSelection, store: Store) -> Iterable[StoredMatch]:
     if selection.match is None:
-        return reversed(deque(store.matches(opponent=selection.player), maxlen=selection.last))
-    match = store.match(selection.match)
-    if match is None:
-        raise UserError(f"the store has no match {selection.match}")
-    return [match]
+        found: Iterable[StoredMatch] = store.matches(since=selection.decisions.since)
+    else:
+        match = store.match(selection.match)
+        if match is None:
+            raise UserError(f"the store has no match {selection.match}")
+        found = [match]
+    wanted = (
+        match
+        for match in found
+        if selection.has_match(f"match {match.id}", (match.account, match.opponent), match.started)
+    )
+    return reversed(deque(wanted, maxlen=selection.last))
 
 
 @contextlib.contextmanager
@@ -338,6 +381,8 @@ class AnalysisRun:
     def exit_status(self, selection: MatchSelection) -> int:
         """List the files that were skipped, and return the exit status: 1 if anything was left out."""
         print_lines([f"skipped: {clean(reason, 300)}" for reason in selection.skipped], err=True)
+        if selection.undated:
+            click.echo(f"left out by --since: {selection.without_date}", err=True)
         return 1 if self.failed or selection.skipped else 0
 
     def analyses_of_all(self, found: Sequence[SelectedMatch]) -> Iterator[tuple[SelectedMatch, MatchAnalysis]]:

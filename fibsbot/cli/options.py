@@ -108,6 +108,89 @@ class PositionClass(click.ParamType[str]):
         return str(value)
 
 
+class DecisionKind(click.ParamType[str]):
+    """A kind of decisions."""
+
+    name = "kind"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or fail with what was expected."""
+        from fibsbot.analysis.selection import KINDS  # noqa: PLC0415 - slow to import: rules and transcripts
+
+        if value not in KINDS:
+            self.fail(f"expected one of {', '.join(KINDS)}; got {value!r}", param, ctx)
+        return str(value)
+
+
+def decision_options(least_loss: float, default: str = "") -> Callable[[_Command], _Command]:
+    """Return a decorator that adds the options which select decisions.
+
+    The command gets them as `decisions: DecisionSelection`.
+
+    Args:
+        least_loss: least loss unless `--worse-than` says another one.
+        default: the same in words for the help; by default the number.
+    """
+    options = (
+        click.option(
+            "--player", metavar="NAME", help="Select matches with this player, and only the decisions of this player."
+        ),
+        click.option(
+            "--since",
+            metavar="DATE",
+            type=Day(),
+            help="Select matches from this day on (UTC); those without a date are left out.",
+        ),
+        click.option(
+            "--kind",
+            "kinds",
+            metavar="KIND",
+            multiple=True,
+            type=DecisionKind(),
+            help="Select errors of this kind: play, double, take, resign, accept or name; repeatable.",
+        ),
+        click.option(
+            "--class",
+            "classes",
+            metavar="CLASS",
+            multiple=True,
+            type=PositionClass(),
+            help='Select errors in positions of this class, such as "back game" or race; repeatable.',
+        ),
+        click.option(
+            "--worse-than",
+            "least_loss",
+            metavar="LOSS",
+            default=least_loss,
+            show_default=default or True,
+            type=FiniteRange(0.0),
+            help="Select errors that lost this much equity or more.",
+        ),
+    )
+
+    def decorate(command: _Command) -> _Command:
+        @functools.wraps(command)
+        def run(
+            *arguments: Any,
+            player: str | None,
+            since: dt.datetime | None,
+            kinds: tuple[str, ...],
+            classes: tuple[str, ...],
+            least_loss: float,
+            **rest: Any,
+        ) -> None:
+            from fibsbot.analysis.selection import DecisionSelection  # noqa: PLC0415 - slow to import: see DecisionKind
+
+            command(*arguments, decisions=DecisionSelection(player, since, kinds, classes, least_loss), **rest)
+
+        decorated: Any = run
+        for option in reversed(options):
+            decorated = option(decorated)
+        return cast("_Command", decorated)
+
+    return decorate
+
+
 class GameName(click.ParamType[str]):
     """A game other than backgammon by its name, with options after colons."""
 

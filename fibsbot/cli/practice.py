@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
+from attrs import evolve
+from click.core import ParameterSource
 
 from fibsbot.cli import UserError
-from fibsbot.cli.matches import MatchSelection, evaluator_option, optional_match_options, plies_option
-from fibsbot.cli.options import FILE, FiniteRange, WorkerOptions, engine_name, store_errors, worker_options
+from fibsbot.cli.matches import MatchSelection, evaluator_option, match_options, plies_option
+from fibsbot.cli.options import FILE, WorkerOptions, engine_name, store_errors, worker_options
 
 if TYPE_CHECKING:
+    from fibsbot.analysis.selection import DecisionSelection
     from fibsbot.practice.deck import PracticeItem
 
 DEFAULT_PLACE: Final = "fibsbot.db"
@@ -21,21 +24,12 @@ LEAST_LOSS: Final = 0.04
 
 
 @click.command()
-@optional_match_options
+@match_options(least_loss=LEAST_LOSS, required=False)
 @click.option(
     "--progress",
     "place",
     metavar="PLACE",
     help=f"Store that keeps your answers, a file or a URL.  [default: that of the matches, or {DEFAULT_PLACE}]",
-)
-@click.option(
-    "--worse-than",
-    "least_loss",
-    metavar="LOSS",
-    default=LEAST_LOSS,
-    show_default=True,
-    type=FiniteRange(0.0),
-    help="Least equity that a decision lost to become an exercise.",
 )
 @evaluator_option
 @plies_option
@@ -53,7 +47,6 @@ def practice(  # noqa: PLR0913 - one argument per option
     selection: MatchSelection,
     *,
     place: str | None,
-    least_loss: float,
     evaluator: str,
     plies: int | None,
     workers: WorkerOptions,
@@ -69,14 +62,18 @@ def practice(  # noqa: PLR0913 - one argument per option
     then the verdict of the engine. The worst come first, and each comes again after days, sooner if your answer was
     wrong. Your answers are kept in a store; without FILE those exercises come that you have answered before.
 
-    `--player` says whose mistakes; without it they are those of the log's owner, or of the person at the table. The
-    address works on this machine only, until Ctrl-C.
+    `--player` says whose mistakes; without it they are those of the log's owner, or of the person at the table.
+    `--since`, `--kind`, `--class` and `--worse-than` select among them, also among those that you have answered before.
+    The address works on this machine only, until Ctrl-C.
     """
     place = place or selection.store or DEFAULT_PLACE
+    kept = selection.decisions
+    if click.get_current_context().get_parameter_source("least_loss") is ParameterSource.DEFAULT:
+        kept = evolve(kept, least_loss=0.0)  # what became an exercise once remains one
     if listed:
         if selection.files:
             raise UserError("expected --list without FILE: it lists what is due in the store of progress")
-        _list(place, selection.player)
+        _list(place, kept)
         return
     from fibsbot.cli.practice_session import PracticeSession, open_session  # noqa: PLC0415 - aiohttp, the engine
 
@@ -85,7 +82,7 @@ def practice(  # noqa: PLR0913 - one argument per option
         evaluator=engine_name("evaluator", evaluator, plies, None),
         workers=workers,
         journal=journal or _journal_of(place),
-        least_loss=least_loss,
+        kept=kept,
     )
     open_session(session, place, port, browse=not no_browser)
 
@@ -95,7 +92,7 @@ def _journal_of(place: str) -> Path:
     return Path("fibsbot-practice.journal") if "://" in place else Path(f"{place}.practice")
 
 
-def _list(place: str, player: str | None) -> None:
+def _list(place: str, selection: DecisionSelection) -> None:
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - slow to import, as the store
     from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
@@ -105,7 +102,7 @@ def _list(place: str, player: str | None) -> None:
     from fibsbot.practice.deck import Deck, ExerciseFilter, when  # noqa: PLC0415
 
     with store_errors():
-        items = stored_items(place, player)
+        items = stored_items(place, selection)
     deck = Deck()
     deck.add(items)
     counts, now = deck.counts(ExerciseFilter()), deck.clock()

@@ -14,13 +14,14 @@ import click
 from attrs import define, frozen
 
 from fibsbot.analysis.model import MatchAnalysis
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.cli import ProgressDisplay
 from fibsbot.cli.matches import AnalysisRun, MatchSelection, SelectedMatch, checked_matches
 from fibsbot.cli.options import WorkerOptions, store_errors
 from fibsbot.cli.page_session import serve_page
 from fibsbot.drawing.markup import clean
 from fibsbot.practice.deck import Deck, PracticeItem, Schedule
-from fibsbot.practice.exercises import Exercise, ExerciseError, exercises_of
+from fibsbot.practice.exercises import Exercise, ExerciseError, exercises_of, is_selected, own_seats
 from fibsbot.records.store import Store
 from fibsbot.records.store.database import database_url, is_sqlite
 from fibsbot.records.store.practice_cards import CardWriter, StoredCard, StoredReview, read_cards
@@ -30,8 +31,8 @@ from fibsbot.text import describe_error, plural
 from fibsbot.transcript import Transcript
 
 
-def stored_items(place: str, player: str | None) -> list[PracticeItem]:
-    """Return the exercises that were answered before, of a player or of all; none if there is no store yet.
+def stored_items(place: str, selection: DecisionSelection) -> list[PracticeItem]:
+    """Return the exercises that were answered before and are selected; none if there is no store yet.
 
     Raises StoreError for a store that cannot be read. A card that cannot be read is left out with a line on stderr.
     """
@@ -40,14 +41,15 @@ def stored_items(place: str, player: str | None) -> list[PracticeItem]:
         return []
     items = []
     with Store.open(place) as store:
-        for card in read_cards(store, player):
+        for card in read_cards(store, selection.player):
             try:
                 exercise = Exercise.from_json(json.loads(card.exercise))
             except (ExerciseError, ValueError) as error:
                 click.echo(f"exercise {card.exercise_id} is left out: {clean(str(error), 200)}", err=True)
                 continue
             schedule = Schedule(card.stability, card.difficulty, card.reviewed, card.due)
-            items.append(PracticeItem(exercise, schedule))
+            if is_selected(exercise, selection):
+                items.append(PracticeItem(exercise, schedule))
     return items
 
 
@@ -112,7 +114,8 @@ class PracticeSession:
     evaluator: str
     workers: WorkerOptions
     journal: Path
-    least_loss: float
+    kept: DecisionSelection
+    """Which of the exercises that were answered before."""
 
     def feed(self, feed: PracticeFeed) -> None:
         """Analyse the matches and hand over their exercises, in a thread; what fails is said on the page."""
@@ -134,8 +137,8 @@ class PracticeSession:
         ours = [match for match in found if self._seats(match.transcript)]
         for match in found:
             if not self._seats(match.transcript):
-                feed.fail(f"{clean(_short_name(match), 80)} does not say whose it is: --player NAME does")
-        display = _PageProgress(feed, list(map(_short_name, ours)))
+                feed.fail(f"{clean(match.short_name, 80)} does not say whose it is: --player NAME does")
+        display = _PageProgress(feed, [match.short_name for match in ours])
         with AnalysisRun.open(self.evaluator, self.workers, self.journal, luck=False, display=display) as work:
             for match, analysis in work.analyses_of_all(ours):
                 feed.add(self._exercises(match, analysis))
@@ -144,23 +147,18 @@ class PracticeSession:
                 feed.fail(f"{plural(work.failed, 'match')} could not be analysed; the terminal says why")
         for reason in self.selection.skipped:
             feed.fail(f"skipped: {clean(reason, 200)}")
+        if self.selection.undated:
+            feed.fail(f"left out by --since: {self.selection.without_date}")
         if not found and not self.selection.skipped:
             raise self.selection.none_found()
 
     def _seats(self, transcript: Transcript) -> list[Seat]:
         """Return whose decisions are practised."""
-        if self.selection.player is None:
-            return [] if transcript.user is None else [transcript.user]
-        return [seat for seat in Seat if transcript.players[seat].name == self.selection.player]
+        return own_seats(transcript, self.selection.decisions.player)
 
     def _exercises(self, match: SelectedMatch, analysis: MatchAnalysis) -> Iterator[Exercise]:
         seats = self._seats(analysis.transcript)
-        return exercises_of(analysis, seats, least_loss=self.least_loss, source=_short_name(match))
-
-
-def _short_name(match: SelectedMatch) -> str:
-    """Return the name of a match without its folder."""
-    return match.name.rpartition(os.sep)[2]
+        return exercises_of(analysis, seats, selection=self.selection.decisions, source=match.short_name)
 
 
 def open_session(session: PracticeSession, place: str, port: int, *, browse: bool) -> None:
@@ -171,7 +169,7 @@ def open_session(session: PracticeSession, place: str, port: int, *, browse: boo
             Store.open(session.selection.store).close()  # before a file is made at a place that was mistyped
         writer = CardWriter.open(place)
     with store_errors(), contextlib.closing(writer):
-        deck.add(stored_items(place, session.selection.player))
+        deck.add(stored_items(place, session.kept))
         feed = None if session.selection.is_empty else session.feed
         serve_page(
             lambda: PracticeHost(deck, AnswersInStore(writer), session.evaluator, feed),

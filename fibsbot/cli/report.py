@@ -20,7 +20,7 @@ from fibsbot.cli.matches import (
     checked_matches,
     evaluator_option,
     journal_option,
-    optional_match_options,
+    match_options,
     plies_option,
 )
 from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, worker_options
@@ -36,7 +36,7 @@ INDEX: Final = "index.html"
 
 
 @click.command()
-@optional_match_options
+@match_options(required=False)
 @click.option(
     "-o",
     "--output",
@@ -77,6 +77,9 @@ def report(  # noqa: PLR0913 - one argument per option
     FILE contains matches: a session log, a capture of any client, .mat, SGF, .xg, .bgf, oldmoves text, our own JSON;
     `-` is the standard input, a folder means all files below it. The page needs no network and no other file. The
     engine evaluates every decision of both players. The exit status is 1 if a match or a file had to be left out.
+
+    `--player`, `--since`, `--kind`, `--class` and `--worse-than` select the errors that the page lists and asks for
+    when you practise. The figures of a match remain those of all its decisions.
 
     With `--serve` the page is shown until Ctrl-C, at an address that works on this machine only, with a board beside it
     on which you try plays of your own and get the engine's verdict, in positions of the matches or in one that you
@@ -124,10 +127,12 @@ class ServedReport:
             status = work.exit_status(self.selection)
         document = None
         if analyses:
-            page = report_page(analyses, title=_title_of(analyses), board="./?entry=")
+            selected = self.selection.decisions
+            page = report_page(analyses, title=_title_of(analyses), board="./?entry=", selection=selected)
             document = Document(page, f"{report_policy()}; frame-ancestors 'none'")
+        find = partial(find_exercise, analyses, selection=self.selection.decisions)
         serve_page(
-            lambda: StudyHost(self.evaluator, document, partial(find_exercise, analyses)),
+            lambda: StudyHost(self.evaluator, document, find),
             port,
             "",
             browse=browse,
@@ -155,7 +160,7 @@ def _title_of(analyses: list[MatchAnalysis]) -> str:
 
 def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
     analyses = _analyses_of_page(selection, work)
-    page = report_page(analyses, title=_title_of(analyses)).encode()
+    page = report_page(analyses, title=_title_of(analyses), selection=selection.decisions).encode()
     if str(target) == STDIO:
         write_bytes(page)
     else:
@@ -169,7 +174,8 @@ def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) ->
     for match, analysis in work.analyses(checked_matches(selection, work.evaluator)):
         _make_folder(target)
         name = f"match-{match.number}.html"
-        _write(target / name, report_page([analysis], title=_title([analysis.transcript])).encode())
+        page = report_page([analysis], title=_title([analysis.transcript]), selection=selection.decisions)
+        _write(target / name, page.encode())
         listed.append(_line(analysis, name))
     if not listed:
         raise selection.none_found()

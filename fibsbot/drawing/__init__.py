@@ -22,6 +22,7 @@ The rest:
 
     themes.py           colours
     markup.py           escaped text, coordinates, the SVG document
+    html.py             elements of HTML, with escaping
     rules_text.py       the rules of a game as a page
     backgammon_rules.py the text of those of backgammon
 """

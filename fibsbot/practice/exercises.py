@@ -14,13 +14,23 @@ from typing import Any, Final
 from attrs import evolve, frozen
 
 from fibsbot.analysis.model import (
-    GRADE_THRESHOLDS,
     AnalysedDecision,
     Grade,
     MatchAnalysis,
     ValuedChoice,
     grade,
     loss_against,
+)
+from fibsbot.analysis.selection import (
+    ACCEPT,
+    DOUBLE,
+    GRADED,
+    NAME,
+    PLAY,
+    RESIGN,
+    TAKE,
+    DecisionSelection,
+    decision_kind,
 )
 from fibsbot.drawing.markup import clean
 from fibsbot.games.sides_text import format_sides
@@ -31,14 +41,12 @@ from fibsbot.rules.laws import REDOUBLE_NAMES, Level
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import Chances, CubeValues, reversed_chances
 from fibsbot.text import describe_error
-from fibsbot.transcript import Decision, Game, Named, Throw, Transcript
+from fibsbot.transcript import Decision, Game, Throw, Transcript
 
 ID_LENGTH: Final = 20
 """Hexadecimal digits of an exercise's ID."""
 NAME_LENGTH: Final = 30
 """Characters of a name that are shown."""
-LEAST_LOSS: Final = GRADE_THRESHOLDS[Grade.DOUBTFUL]
-"""Least loss of a decision that becomes an exercise, unless another is asked for."""
 _LEAST_CHOICES: Final = 2
 """Choices that a decision has at least."""
 
@@ -202,7 +210,7 @@ def exercises_of(
     analysis: MatchAnalysis,
     seats: Collection[Seat] = tuple(Seat),
     *,
-    least_loss: float = LEAST_LOSS,
+    selection: DecisionSelection = GRADED,
     source: str = "",
 ) -> Iterator[Exercise]:
     """Yield the decisions of a match that lost something, as exercises, in the order of the match.
@@ -210,20 +218,38 @@ def exercises_of(
     Args:
         analysis: the match.
         seats: whose decisions; by default those of both players.
-        least_loss: least loss of a decision, normalised equity; 0 for every decision with a choice.
+        selection: which of them; `DecisionSelection()` for every decision with a choice.
         source: name of the file that the match is from.
     """
     from fibsbot.analysis.position_classes import classes_of  # noqa: PLC0415 - loads the engine's arrays
 
     for game, analysed in zip(analysis.transcript.games, analysis.games, strict=True):
-        chosen = [one for one in analysed.decisions if one.decision.seat in seats and _is_exercise(one, least_loss)]
+        possible = (one for one in analysed.decisions if one.decision.seat in seats and _has_choice(one))
+        chosen = selection.of_match(analysis.transcript, possible)
         for one, position_class in zip(chosen, classes_of(one.decision for one in chosen), strict=True):
             yield exercise_of(analysis, game, one, position_class, source)
 
 
-def _is_exercise(analysed: AnalysedDecision, least_loss: float) -> bool:
-    choices = len(analysed.options) or len(analysed.alternatives)
-    return choices >= _LEAST_CHOICES and analysed.loss > least_loss - 1e-9
+def own_seats(transcript: Transcript, player: str | None) -> list[Seat]:
+    """Return whose decisions in a match are a person's own: the seats of `player`, or else of the log's owner."""
+    if player is None:
+        return [] if transcript.user is None else [transcript.user]
+    return [seat for seat in Seat if transcript.players[seat].name == player]
+
+
+def is_selected(exercise: Exercise, selection: DecisionSelection) -> bool:
+    """Return whether an exercise is selected; its date is then that of the decision, if that is known."""
+    return selection.has(
+        player=exercise.player,
+        started=exercise.date,
+        kind=_DECISION_KINDS[exercise.kind],
+        loss=exercise.loss,
+        position_class=exercise.position_class,
+    )
+
+
+def _has_choice(analysed: AnalysedDecision) -> bool:
+    return (len(analysed.options) or len(analysed.alternatives)) >= _LEAST_CHOICES
 
 
 def exercise_of(
@@ -232,7 +258,7 @@ def exercise_of(
     """Return a decision in a game of a match as an exercise; it has choices."""
     transcript, decision = analysis.transcript, analysed.decision
     player, opponent = (transcript.players[seat].name for seat in (decision.seat, decision.seat.other))
-    kind = _kind(decision)
+    kind = _EXERCISE_KINDS[decision_kind(decision)]
     return Exercise(
         id=exercise_id(transcript, game, decision),
         kind=kind,
@@ -299,6 +325,8 @@ def exercise_id(transcript: Transcript, game: Game, decision: Decision) -> str:
         (state.length, state.score, state.crawford),
         rolls,
         (state.phase.value, dice, format_sides(state.sides), state.cube, state.owner.value),
+        # Who resigns in vain decides again, in the same position.
+        *(["resign"] if isinstance(decision.answer, Level) else []),
     )
     return hashlib.sha256(repr(known).encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
@@ -328,19 +356,16 @@ def choices_of(analysed: AnalysedDecision) -> tuple[ValuedChoice, ...]:
     return tuple(sorted(found, key=lambda choice: choice.loss))
 
 
-def _kind(decision: Decision) -> ExerciseKind:
-    match decision.answer:
-        case Play():
-            return ExerciseKind.PLAY
-        case CubeAction.ROLL | CubeAction.DOUBLE:
-            return ExerciseKind.OFFER
-        case CubeAction():
-            return ExerciseKind.ANSWER
-        case Named():
-            return ExerciseKind.NAME
-        case Level():
-            return ExerciseKind.RESIGNATION
-    return ExerciseKind.ACCEPTANCE
+_EXERCISE_KINDS: Final = {
+    PLAY: ExerciseKind.PLAY,
+    DOUBLE: ExerciseKind.OFFER,
+    TAKE: ExerciseKind.ANSWER,
+    NAME: ExerciseKind.NAME,
+    RESIGN: ExerciseKind.RESIGNATION,
+    ACCEPT: ExerciseKind.ACCEPTANCE,
+}
+"""What is asked, by the kind of the decision."""
+_DECISION_KINDS: Final = {asked: kind for kind, asked in _EXERCISE_KINDS.items()}
 
 
 def _chances(analysed: AnalysedDecision) -> Chances | None:

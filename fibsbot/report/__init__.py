@@ -8,5 +8,4 @@ The modules:
     page_data.py   what the script of a page shows of an entry
     score_sheet.py the score sheet
     statistics.py  the statistics and charts of a match
-    html.py        elements with escaping
 """

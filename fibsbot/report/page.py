@@ -13,13 +13,14 @@ from typing import Final
 from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.drawing.html import Child, Html, join_html, script_json, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.themes import stylesheet
 from fibsbot.formats import FormatError
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.report import statistics
-from fibsbot.report.html import Child, Html, join_html, script_json, tag
 from fibsbot.report.page_data import COLUMNS, match_data
 from fibsbot.report.score_sheet import (
     BAD_LUCK,
@@ -162,13 +163,22 @@ _SCRIPTLESS: Final = (
 _NO_MATCH: Final = tag("p", "No match.", class_="note")
 
 
-def report_page(analyses: Sequence[MatchAnalysis], *, title: str, board: str = "") -> str:
+def report_page(
+    analyses: Sequence[MatchAnalysis], *, title: str, board: str = "", selection: DecisionSelection = GRADED
+) -> str:
     """Return a page about some matches; its links are `#m1` for the first match, `#m1g2t14` for a turn in it.
 
-    `board` is the address of a board on which plays are tried, which gets the link of the decision added.
+    Args:
+        analyses: the matches.
+        title: title of the page.
+        board: address of a board on which plays are tried, which gets the link of the decision added.
+        selection: which errors are listed, and asked for by the page's practice; figures are those of all decisions.
+
     Raises TranscriptError for an illegal transcript.
     """
-    timelines = [match_timeline(analysis, number) for number, analysis in enumerate(analyses, start=1)]
+    timelines = [
+        match_timeline(analysis, number, selection=selection) for number, analysis in enumerate(analyses, start=1)
+    ]
     listed = [IndexEntry.of(timeline.analysis, f"#{timeline.anchor}") for timeline in timelines]
     index = None
     if len(listed) > 1:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from fibsbot.analysis.model import AnalysedDecision
+from fibsbot.analysis.selection import GRADED
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.svg import Theme, ViewOptions, board_svg
 from fibsbot.match import CubeAction, MatchState, Owner
@@ -90,6 +91,7 @@ def match_data(match: MatchTimeline) -> dict[str, Any]:
         "pieces": boards.pieces,
         "names": names,
         "user": transcript.user,
+        "selective": match.selection != GRADED,
         "facing": [0, *map(course.facing, range(1, START + 1))],
     }
 
@@ -97,9 +99,9 @@ def match_data(match: MatchTimeline) -> dict[str, Any]:
 def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPieces) -> dict[str, Any]:
     """Return the data of an entry; empty values are left out.
 
-    key, data (a headline), verdict, grade, facts, notes, plays and cube (tables), ids, board, best (the board with the
-    best play), other (whether the points are numbered by the other player in its plays); of an error also question and
-    plain (the board), for practice.
+    key, data (a headline), verdict, grade, error (whether it is listed as one), facts, notes, plays and cube (tables),
+    ids, board, best (the board with the best play), other (whether the points are numbered by the other player in its
+    plays); of a listed error also question and plain (the board), for practice.
     """
     analysed, state = entry.analysed, entry.state
     data = {
@@ -107,6 +109,7 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "headline": _headline(transcript, entry),
         "verdict": _verdict(entry),
         "grade": CLASSES[entry.grade] if entry.grade else "",
+        "error": entry.listed or None,
         "seat": None if entry.seat is None else int(entry.seat),
         "facts": _facts(entry),
         "notes": _notes(entry),
@@ -118,7 +121,7 @@ def _entry_data(transcript: Transcript, entry: TimelineEntry, boards: BoardPiece
         "best": boards.add(state, entry.viewer, entry.best_play) if state and entry.best_play else "",
         "other": True if state and entry.viewer is not boards.below else None,
         "question": _question(transcript, entry),
-        "plain": boards.add(state, entry.viewer) if state and entry.grade else "",
+        "plain": boards.add(state, entry.viewer) if state and entry.listed else "",
     }
     return {name: value for name, value in data.items() if value not in ("", [], {}, None)}
 
@@ -142,8 +145,8 @@ _QUESTIONS: Final = {
 
 
 def _question(transcript: Transcript, entry: TimelineEntry) -> str:
-    """Return what the player had to decide; empty unless it was an error."""
-    if not entry.grade or entry.seat is None:
+    """Return what the player had to decide; empty unless it is an error that is listed."""
+    if not entry.listed or entry.seat is None:
         return ""
     asked = _QUESTIONS.get(entry.kind, f"{entry.numbers} to play")
     return f"{plain_player_name(transcript, entry.seat)}: {asked}"

@@ -9,8 +9,8 @@ from typing import Final
 from attrs import define, field
 
 from fibsbot.analysis.model import LUCK_THRESHOLD, Grade
+from fibsbot.drawing.html import Html, join_html, tag
 from fibsbot.drawing.markup import clean
-from fibsbot.report.html import Html, join_html, tag
 from fibsbot.report.timeline import GameTimeline, MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.laws import Level

@@ -9,11 +9,12 @@ from typing import Final
 from fibsbot.analysis.dice import DOUBLET_CHANCE, ChiSquare, DiceStatistics, dice_statistics
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, Grade, PlayerStatistics
+from fibsbot.analysis.selection import GRADED
 from fibsbot.drawing.axes import Tick
+from fibsbot.drawing.html import Child, Html, join_html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.drawing.themes import ColourRole, Theme
-from fibsbot.report.html import Child, Html, join_html, tag
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
 from fibsbot.report.skill_figures import NO_VALUE, SkillFigure, class_figure, cube_error_figures, skill_figures
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
@@ -240,13 +241,18 @@ def games_table(match: MatchTimeline, *, luck: bool) -> Html:
 
 
 def worst_errors(match: MatchTimeline) -> Html:
-    """Return the decisions that cost most, each with a board that the script draws."""
-    bad = sorted((entry for entry in match.entries if entry.grade), key=lambda entry: -entry.loss)[:WORST_SHOWN]
-    if not bad:
-        return tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
-    return tag(
-        "ol", *(_card(match, entry, _error_text(match.analysis.transcript, entry)) for entry in bad), class_="cards"
-    )
+    """Return the listed errors that cost most, each with a board that the script draws, and what is listed."""
+    errors = sorted(match.errors, key=lambda entry: -entry.loss)
+    if match.selection != GRADED:
+        what = match.selection.summary([entry.loss for entry in errors])
+        scope = "Lists of errors and practice have only these; all figures are those of the whole match."
+        selected = tag("p", f"{what}. {scope}", class_="note")
+    elif errors:
+        selected = None
+    else:
+        selected = tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
+    cards = [_card(match, entry, _error_text(match.analysis.transcript, entry)) for entry in errors[:WORST_SHOWN]]
+    return join_html(selected, tag("ol", *cards, class_="cards") if cards else None)
 
 
 def luckiest_rolls(match: MatchTimeline) -> Html:
@@ -293,7 +299,7 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
     yield words
     yield tag(
         "em",
-        f"{entry.grade.value if entry.grade else ''} {entry.loss:.3f}",
+        f"{entry.grade.value} {entry.loss:.3f}" if entry.grade else f"{entry.loss:.3f}",
         class_=CLASSES.get(entry.grade or Grade.DOUBTFUL),
     )
     if entry.best:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, Grade, MatchAnalysis, PlayerStatistics, grade
+from fibsbot.analysis.selection import GRADED, DecisionSelection
 from fibsbot.games.sides_text import format_sides
 from fibsbot.match import CubeAction, MatchState, Phase
 from fibsbot.notation import NotationError, Xgid, format_gnubg_id
@@ -38,7 +39,7 @@ class TimelineKind(enum.Enum):
     THROW = ""
     """A roll and its play; the names of kinds are values in the JSON of `analyse`."""
     NO_DOUBLE = "n"
-    """A roll before which the player should have doubled."""
+    """A roll before which the player should have doubled, if that is an error with a grade or one that is listed."""
     DOUBLE = "d"
     ANSWER = "a"
     RESIGNATION = "r"
@@ -75,6 +76,8 @@ class TimelineEntry:
     """The decision, with its analysis."""
     not_doubled: AnalysedDecision | None = None
     """Of a roll: the decision not to double before it, unless that is an entry of its own."""
+    listed: bool = field(default=False, kw_only=True)
+    """Whether it is one of the errors that are listed."""
 
     @property
     def loss(self) -> float:
@@ -163,6 +166,8 @@ class MatchTimeline:
     anchor: str
     """Name of the match in links, `m1`."""
     games: tuple[GameTimeline, ...]
+    selection: DecisionSelection = GRADED
+    """Which errors are listed."""
     entries: tuple[TimelineEntry, ...] = field(init=False)
     """Entries of all games, in order."""
 
@@ -170,25 +175,33 @@ class MatchTimeline:
     def _all_entries(self) -> tuple[TimelineEntry, ...]:
         return tuple(entry for game in self.games for entry in game.entries)
 
+    @property
+    def errors(self) -> list[TimelineEntry]:
+        """The errors that are listed, in order."""
+        return [entry for entry in self.entries if entry.listed]
+
     def link(self, entry: TimelineEntry) -> str:
         """Return the name of an entry in links, `m1g2t14`."""
         return f"{self.anchor}{entry.key}"
 
 
-def match_timeline(analysis: MatchAnalysis, number: int = 1) -> MatchTimeline:
-    """Return the timeline of a match; `number` is its place on the page, from 1.
+def match_timeline(analysis: MatchAnalysis, number: int = 1, *, selection: DecisionSelection = GRADED) -> MatchTimeline:
+    """Return the timeline of a match; `number` is its place on the page, from 1, and `selection` says what is listed.
 
     Raises TranscriptError for an illegal transcript.
     """
+    of_all = (analysed for game in analysis.games for analysed in game.decisions)
+    listed = {id(analysed) for analysed in selection.of_match(analysis.transcript, of_all) if analysed.loss}
     numbers = [game.number for game in analysis.transcript.games]
     if len(set(numbers)) < len(numbers):
         numbers = list(range(1, len(numbers) + 1))
     games = zip(numbers, analysis.transcript.games, analysis.games, strict=True)
-    timelines = tuple(_game_timeline(*game) for game in games)
-    return MatchTimeline(analysis, f"m{number}", timelines)
+    timelines = tuple(_game_timeline(*game, listed) for game in games)
+    return MatchTimeline(analysis, f"m{number}", timelines, selection)
 
 
-def _game_timeline(number: int, game: Game, analysis: GameAnalysis) -> GameTimeline:
+def _game_timeline(number: int, game: Game, analysis: GameAnalysis, listed: Collection[int]) -> GameTimeline:
+    """Return the timeline of a game; `listed` has the identities of the decisions that are listed as errors."""
     by_entry: dict[int, list[AnalysedDecision]] = {}
     for analysed in analysis.decisions:
         by_entry.setdefault(analysed.decision.step.index, []).append(analysed)
@@ -200,17 +213,24 @@ def _game_timeline(number: int, game: Game, analysis: GameAnalysis) -> GameTimel
         again = seen[step.turn, kind]
         return f"g{number}t{step.turn}{kind.value}" + (f".{again}" if again > 1 else "")
 
-    entries = [entry for step in walk(game) for entry in _entries(step, by_entry.get(step.index, []), key)]
+    def marked(entry: TimelineEntry) -> TimelineEntry:
+        return evolve(entry, listed=True) if entry.analysed and id(entry.analysed) in listed else entry
+
+    entries = [
+        marked(entry) for step in walk(game) for entry in _entries(step, by_entry.get(step.index, []), listed, key)
+    ]
     return GameTimeline(number, game, tuple(entries), analysis.figures)
 
 
 _KeyFunction = Callable[[Step, TimelineKind], str]
 
 
-def _entries(step: Step, analysed: list[AnalysedDecision], key: _KeyFunction) -> Iterator[TimelineEntry]:
+def _entries(
+    step: Step, analysed: list[AnalysedDecision], listed: Collection[int], key: _KeyFunction
+) -> Iterator[TimelineEntry]:
     match step.entry:
         case Throw():
-            yield from _roll_entries(step, step.entry, analysed, key)
+            yield from _roll_entries(step, step.entry, analysed, listed, key)
         case RejectedRoll(seat=seat, dice=dice):
             words = f"rejects {max(dice)}{min(dice)}, the cube shows {step.after.cube}"
             state, viewer = _state_to_act(step.before)
@@ -261,11 +281,11 @@ def _resignation_entries(
 
 
 def _roll_entries(
-    step: Step, roll: Throw, analysed: list[AnalysedDecision], key: _KeyFunction
+    step: Step, roll: Throw, analysed: list[AnalysedDecision], listed: Collection[int], key: _KeyFunction
 ) -> Iterator[TimelineEntry]:
     not_doubled = next((decision for decision in analysed if decision.decision.answer is CubeAction.ROLL), None)
     played = next((decision for decision in analysed if isinstance(decision.decision.answer, Play)), None)
-    if not_doubled and grade(not_doubled.loss):
+    if not_doubled and (grade(not_doubled.loss) or id(not_doubled) in listed):
         kind = TimelineKind.NO_DOUBLE
         yield TimelineEntry(
             key(step, kind),

@@ -18,11 +18,10 @@ from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
 from fibsbot.analysis.model import ValuedChoice, grade
-from fibsbot.drawing.markup import clean
 from fibsbot.position import Play
 from fibsbot.practice.deck import Deck, ExerciseFilter, PracticeItem, Recall, recall_of, when
-from fibsbot.practice.exercises import NAME_LENGTH, Exercise, ExerciseKind, choices_of
-from fibsbot.rules.backgammon import BACKGAMMON
+from fibsbot.practice.exercises import Exercise, ExerciseKind, choices_of
+from fibsbot.practice.wording import KINDS, origin, texts_to_choose
 from fibsbot.strategies.loader import ReusedStrategies
 from fibsbot.table.hosts import TableHost
 from fibsbot.table.practice_model import PERSON, PracticeModel
@@ -30,16 +29,6 @@ from fibsbot.text import describe_error
 from fibsbot.transcript import Decision, Entry, Step
 
 _log = structlog.get_logger(__name__)
-
-KINDS: Final = {
-    ExerciseKind.PLAY: "plays",
-    ExerciseKind.OFFER: "doubles",
-    ExerciseKind.ANSWER: "answers to doubles",
-    ExerciseKind.RESIGNATION: "resignations",
-    ExerciseKind.ACCEPTANCE: "answers to resignations",
-    ExerciseKind.NAME: "numbers to name",
-}
-"""What a person may choose to practise, in words."""
 
 
 class AnswerStore(Protocol):
@@ -172,7 +161,7 @@ class PracticeHost(TableHost):
     def _exercise_to_json(self, asked: _Asked) -> dict[str, Any]:
         exercise = asked.item.exercise
         found: dict[str, Any] = {
-            "about": _about(exercise),
+            "about": origin(exercise),
             "again": asked.item.schedule is not None,
             "thinking": asked.thinking,
             "choices": [],
@@ -180,9 +169,8 @@ class PracticeHost(TableHost):
         }
         if asked.after is not None and not asked.thinking:
             found["verdict"] = self._verdict_to_json(asked, asked.after)
-        elif exercise.kind is not ExerciseKind.PLAY and asked.after is None:
-            texts = sorted((choice.text for choice in exercise.choices), key=_usual_order)
-            found["choices"] = [[text, exercise.choice_name(text)] for text in texts]
+        elif asked.after is None:
+            found["choices"] = [[text, exercise.choice_name(text)] for text in texts_to_choose(exercise)]
         return found
 
     def _verdict_to_json(self, asked: _Asked, after: PracticeItem) -> dict[str, Any]:
@@ -373,12 +361,6 @@ class PracticeHost(TableHost):
 
 _PATIENCE: Final = 5.0
 """Seconds that the end waits for answers that are being kept, and for the analysis."""
-_USUAL: Final = ("roll", "double", "take", "pass", "beaver", "accept", "reject")
-"""Choices in the order of their buttons, which says nothing of their values."""
-
-
-def _usual_order(text: str) -> tuple[int, str]:
-    return (_USUAL.index(text) if text in _USUAL else len(_USUAL), text.zfill(20))
 
 
 def _recall_of(choice: ValuedChoice | None) -> Recall:
@@ -395,15 +377,3 @@ def _verdict(exercise: Exercise, choices: Sequence[ValuedChoice], choice: Valued
     found = grade(choice.loss)
     word = {None: "Good enough", "?!": "Doubtful", "?": "An error", "??": "A blunder"}[found and found.value]
     return f"{word}: {made} loses {choice.loss:.3f}; best is {best}."
-
-
-def _about(exercise: Exercise) -> str:
-    """Return where an exercise is from, in a line."""
-    if not exercise.game:
-        return ""
-    parts = [f"against {clean(exercise.opponent, NAME_LENGTH)}", f"game {exercise.game}, turn {exercise.turn}"]
-    if exercise.date:
-        parts.append(f"{exercise.date.astimezone(dt.UTC):%Y-%m-%d}")
-    if exercise.state.rules is BACKGAMMON:
-        parts.append(exercise.position_class)
-    return ", ".join(parts)

@@ -9,20 +9,24 @@ import os
 import re
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 pytest.importorskip("duckdb", reason="an archive needs the extra `archive` (DuckDB)")
 
 from fibsbot import __version__
+from fibsbot.analysis.position_classes import CLASSES
+from fibsbot.analysis.selection import KINDS, DecisionSelection
 from fibsbot.archive import open_archive
 from fibsbot.archive.columns import boards_of_ids
 from fibsbot.archive.dataset import Dataset
 from fibsbot.archive.judge import judge_name
 from fibsbot.archive.patterns import TERMS, PatternError, parse_pattern
-from fibsbot.archive.questions import Questions, _take_points
+from fibsbot.archive.questions import Questions, _take_points, selected_rows
 from fibsbot.archive.study import Study
 from fibsbot.engine.engine import Engine
 from fibsbot.notation.position_ids import parse_position_id
@@ -30,6 +34,7 @@ from fibsbot.position import Position
 from fibsbot.workers.pool import InProcessPool
 from tests.archive.matches import add, write_matches
 from tests.commands import fibsbot
+from tests.examples import examples
 from tests.report.parsed_page import Page
 
 DATA = Path(__file__).parents[1] / "data" / "archive"
@@ -97,6 +102,43 @@ def test_errors_are_selected(archive: Path) -> None:
     done = fibsbot("archive", "blunders", "--archive", archive, "--class", "nonsense")
     assert 2 == done.returncode
     assert "expected one of bear-off, race, opening" in done.stderr
+
+
+SELECTIONS: Final = st.builds(
+    DecisionSelection,
+    player=st.sampled_from((None, "alice", "bob", "nobody")),
+    since=st.none() | st.integers(0, 300).map(lambda days: dt.datetime(2026, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days)),
+    kinds=st.lists(st.sampled_from(KINDS), max_size=3, unique=True).map(tuple),
+    classes=st.lists(st.sampled_from(list(CLASSES)), max_size=4, unique=True).map(tuple),
+    least_loss=st.sampled_from((0.0, 0.005, 0.02, 0.08)),
+)
+
+
+def test_an_archive_selects_as_python_does(archive: Path) -> None:
+    """The condition in SQL is a translation of `DecisionSelection.has`."""
+    with open_archive(archive) as found:
+        columns = "match, game, number, player, started, kind, loss, class"
+        rows = found.rows(f"SELECT {columns} FROM judgements JOIN matches USING (match)")
+
+        @given(SELECTIONS)
+        @examples(60)
+        def check(selection: DecisionSelection) -> None:
+            condition, parameters = selected_rows(selection)
+            asked = found.rows(f"SELECT match, game, number FROM judgements WHERE true{condition}", parameters)
+            wanted = {
+                row[:3]
+                for row in rows
+                if selection.has(
+                    player=row[3],
+                    started=row[4] and row[4].replace(tzinfo=dt.UTC),
+                    kind=row[5],
+                    loss=row[6],
+                    position_class=row[7],
+                )
+            }
+            assert wanted == set(asked)
+
+        check()
 
 
 @pytest.mark.slow

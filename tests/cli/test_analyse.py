@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from attrs import evolve
 from click.testing import CliRunner, Result
 
+from fibsbot.analysis.selection import KINDS
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.cli.options import engine_name
 from fibsbot.engine import DEFAULT_TRIALS
@@ -70,6 +73,67 @@ def test_rollouts_are_by_the_engine_and_have_a_number_of_games(match: str) -> No
     assert "engine" == engine_name("evaluator", "engine")
     assert "engine:rollout" == engine_name("evaluator", "engine", rollout=DEFAULT_TRIALS)
     assert "engine:1,rollout,trials=72" == engine_name("evaluator", "engine", 1, 72)
+
+
+def errors_of(row: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return [(it["game"], it["turn"], it["kind"], it["player"], it["loss"]) for it in row["errors"]]
+
+
+def test_errors_are_selected_and_figures_are_those_of_the_match(match: str) -> None:
+    def row(*options: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(analyse(match, "--no-luck", "--json", *options).stdout)
+        return found
+
+    every = row("--worse-than", "0")
+    name = every["players"][0]["name"]
+    own = row("--player", name, "--worse-than", "0.05")
+    assert every["players"] == own["players"]
+    wanted = [it for it in errors_of(every) if it[3] == name and it[4] >= 0.05]
+    assert 0 < len(wanted) < len(every["errors"])
+    assert wanted == errors_of(own)
+    assert {("match.mat, match 1", 1)} == {(it["match"], it["number"]) for it in own["errors"]}
+    parts = [errors_of(row("--worse-than", "0", "--kind", kind)) for kind in KINDS]
+    assert sorted(errors_of(every)) == sorted(chain(*parts))
+    assert [] == row("--player", name, "--worse-than", "5")["errors"]
+
+
+def test_a_list_of_selected_errors_says_what_is_selected(match: str) -> None:
+    result = analyse(
+        match, match, "--no-luck", "--kind", "double", "--kind", "take", "--worse-than", "0", "--errors", "1"
+    )
+    assert (0, "") == (result.exit_code, result.stderr)
+    check("analyse_selected", result.stdout)
+
+
+def test_a_day_selects_matches_and_those_without_one_are_counted(match: str) -> None:
+    dated = evolve(sample_transcript(), started=dt.datetime(2026, 10, 1, 9, tzinfo=dt.UTC))
+    Path("dated.json").write_text(write_json(dated), encoding="utf-8")
+    undated = evolve(sample_transcript(), started=None, tags={})
+    Path(match).write_text(write_mat(undated), encoding="utf-8")
+    result = analyse("dated.json", match, "--no-luck", "--json", "--since", "2026-10-01")
+    assert 0 == result.exit_code
+    assert ["dated.json, match 1"] == [json.loads(line)["match"] for line in result.stdout.splitlines()]
+    assert "left out by --since: 1 match without a date, such as match.mat, match 1" == result.stderr.splitlines()[-1]
+    result = analyse("dated.json", match, "--since", "2026-10-02")
+    assert EXIT_USAGE == result.exit_code
+    assert "for --since 2026-10-02, found none that can be analysed; 1 match without a date" in result.stderr
+
+
+def test_a_player_of_the_store_is_either_side(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Teller(str(path)) as bot:
+        bot.log_in(1500.0, 0)
+        for opponent in ("ford", "arthur"):
+            bot.start(opponent, 5)
+            bot.sheet(f"s{opponent}", opponent)
+            bot.enter("throw", 1, f"s{opponent}", dice="31", play="8/5 6/5")
+            bot.save(opponent, 5)
+    for player, count in {"marvin": 2, "ford": 1, "trillian": 0}.items():
+        result = analyse("--store", str(path), "--no-luck", "--json", "--player", player)
+        assert count == len(result.stdout.splitlines())
+    result = analyse("--store", str(path), "--match", "1", "--player", "arthur")
+    assert EXIT_USAGE == result.exit_code
+    assert "expected at least one match for --match 1 and --player arthur" in result.stderr
 
 
 def test_several_matches_are_summed_up_by_player(match: str) -> None:
@@ -196,8 +260,8 @@ def test_an_id_is_not_wrapped_in_a_narrow_terminal(match: str) -> None:
 
 def test_a_match_of_the_standard_input(match: str) -> None:
     arguments = ["analyse", "-", "--evaluator", "heuristic", "--no-luck", "--json"]
-    row = json.loads(CliRunner().invoke(main, arguments, input=Path(match).read_bytes()).stdout)
-    assert json.loads(analyse(match, "--no-luck", "--json").stdout) | {"match": "-, match 1"} == row
+    shown = CliRunner().invoke(main, arguments, input=Path(match).read_bytes()).stdout
+    assert json.loads(analyse(match, "--no-luck", "--json").stdout.replace("match.mat", "-")) == json.loads(shown)
 
 
 def test_files_that_cannot_be_read_are_skipped_and_listed_at_the_end_and_folders_are_taken(match: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,7 @@ from fibsbot.formats.conversion import READERS, WRITERS
 from fibsbot.formats.mat import write_mat
 from fibsbot.formats.sgf import write_sgf
 from fibsbot.formats.transcript_json import write_json
+from fibsbot.rules.state import Seat
 from tests.formats.one_match import read_mat, read_sgf
 from tests.formats.simulated_matches import simulate
 from tests.records.store.recorder import Teller
@@ -161,7 +164,7 @@ def test_nothing_half_written_is_left(tmp_path: Path) -> None:
         ),
         (("nothing.log", "--format", "mat"), "cannot read nothing.log: No such file or directory"),
         (
-            ("nothing.log", "-o", "x.doc"),
+            ("/dev/null", "-o", "x.doc"),
             "expected --format, or a file name that ends in one of .mat, .sgf",
         ),
         (("/dev/null", "--format", "mat"), "/dev/null: expected "),
@@ -278,3 +281,75 @@ def test_what_a_file_does_not_say_well_is_named(tmp_path: Path) -> None:
     ] == result.stderr.splitlines()
     result = run("convert", EXAMPLES / "points.mat", tmp_path / "points.json")
     assert "points-1, game 1: points 2008, which no cube and level make\n" in result.stderr
+
+
+# -- a deck for Anki --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    """Return a file with a match of alice, whose log it is."""
+    path = tmp_path / "own.json"
+    path.write_text(write_json(simulate(18, 3, games=1, names=("alice", "bob"), user=Seat.A)))
+    return path
+
+
+DECK: Final = ("--evaluator", "heuristic", "--jobs", 1)
+
+
+def test_errors_become_a_deck_that_is_not_replaced_unasked(own: Path, tmp_path: Path) -> None:
+    target = tmp_path / "new" / "errors.apkg"
+    assert re.fullmatch(rf"{target}: [0-9]+ cards from 1 match\n", good("export", own, "-o", target, *DECK))
+    first = target.read_bytes()
+    assert f"{target} already exists; --force replaces it" == refused("export", own, "-o", target, *DECK)
+    good("export", own, "-o", target, "--force", *DECK)
+    assert first == target.read_bytes()
+    printed = run("export", own, "--format", "anki", "-o", "-", *DECK)
+    assert first == printed.stdout_bytes
+    with zipfile.ZipFile(target) as package:
+        assert {"media", "collection.anki2"} <= {*package.namelist()}
+
+
+def test_a_deck_has_the_errors_that_are_selected(own: Path, tmp_path: Path) -> None:
+    def count(*options: object) -> int:
+        return int(good("export", own, "-o", tmp_path / "x.apkg", "--force", *DECK, *options).split()[1])
+
+    usual = count()
+    assert count("--player", "bob") != usual == count("--player", "alice")
+    assert count("--worse-than", 0) > usual > count("--worse-than", 0.3)
+
+
+def test_a_match_of_which_nobody_says_whose_it_is_is_left_out_with_a_line(
+    own: Path, alone: Path, tmp_path: Path
+) -> None:
+    result = run("export", own, alone, "-o", tmp_path / "x.apkg", *DECK)
+    assert (1, "one.json, match 1 does not say whose it is: --player NAME does\n") == (result.exit_code, result.stderr)
+    names = " and ".join(player.name for player in MATCH.players)
+    said = f"expected --player NAME: the matches do not say whose they are, and were played by {names}"
+    assert said == refused("export", alone, "-o", tmp_path / "y.apkg", *DECK)
+    assert not (tmp_path / "y.apkg").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--format", "anki"), "expected -o FILE for a deck of Anki, or -o - for the standard output"),
+        (("--format", "anki", "-o", "FOLDER"), "expected a file for the deck of Anki, got the folder "),
+        (("-o", "x.apkg", "--worse-than", "9"), "there is no error to write: none in 1 match is selected (from 9)"),
+        (("-o", "x.apkg", "--player", "eve"), "expected at least one match for --player eve, found none"),
+        (("--format", "mat", "--player", "alice"), "expected --player with --format anki alone, got --format mat"),
+        (("--format", "csv", "-j", "2"), "expected --jobs with --format anki alone, got --format csv"),
+    ],
+)
+def test_what_cannot_become_a_deck_is_reported_in_one_line(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [str(tmp_path) if word == "FOLDER" else word for word in options]
+    more = DECK[:2] if "mat" not in words and "csv" not in words else ()
+    assert refused("export", own, *words, *more).startswith(told)
+    assert not (tmp_path / "x.apkg").exists()
+
+
+def test_other_formats_take_one_file(file: Path, alone: Path) -> None:
+    assert "expected one FILE for mat, got 2" == refused("export", file, alone, "--format", "mat")

@@ -12,6 +12,7 @@ from unittest.mock import create_autospec
 import aiohttp
 import pytest
 
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.cli import EXIT_USAGE
 from fibsbot.cli.matches import MatchSelection
 from fibsbot.cli.options import WorkerOptions
@@ -94,16 +95,33 @@ async def test_without_matches_those_exercises_come_that_are_kept(match: Path) -
         assert 0 == await process.wait()
 
 
+async def test_exercises_that_are_kept_are_selected_as_new_ones_are(match: Path) -> None:
+    with practice(match, "--worse-than", "0.01", "--kind", "play") as (process, printed):
+        await answer_one(printed.readline().strip())
+        process.send_signal(signal.SIGTERM)
+        assert 0 == await process.wait()
+    words = ("practice", "--list", "--progress", match.with_name("progress.db"))
+    for options, said in {
+        (): "0 due, 1 later; the next comes tomorrow\n",
+        ("--kind", "play"): "0 due, 1 later; the next comes tomorrow\n",
+        ("--kind", "double"): "0 due, 0 later\n",
+        ("--player", "bert"): "0 due, 0 later\n",
+        ("--worse-than", "9"): "0 due, 0 later\n",
+    }.items():
+        listed = fibsbot(*words, *options)
+        assert (0, said) == (listed.returncode, listed.stdout)
+
+
 def test_a_match_of_nobody_says_what_to_do(match: Path) -> None:
     match.write_text(write_json(simulate(5, 1, games=1, names=("anna", "bert"))), encoding="utf-8")
-    selection = MatchSelection((match,), None, None, None, None)
+    selection = MatchSelection((match,), None, None, DecisionSelection(), None)
     said = create_autospec(PracticeFeed, instance=True, stopped=False)
     session = PracticeSession(
         selection=selection,
         evaluator="heuristic",
         workers=WorkerOptions(jobs=1),
         journal=match.with_name("journal"),
-        least_loss=0.0,
+        kept=DecisionSelection(),
     )
     session.feed(said)
     said.fail.assert_called_once_with("match.json, match 1 does not say whose it is: --player NAME does")

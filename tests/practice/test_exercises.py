@@ -12,6 +12,7 @@ from attrs import evolve
 
 from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.analysis.model import MatchAnalysis
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.formats import Format
 from fibsbot.formats.conversion import read_matches, write_matches
 from fibsbot.match import MatchState, Owner, Phase
@@ -35,7 +36,7 @@ def analysed(transcript: Transcript) -> MatchAnalysis:
 
 
 def every_exercise(transcript: Transcript) -> list[Exercise]:
-    return list(exercises_of(analysed(transcript), least_loss=0.0))
+    return list(exercises_of(analysed(transcript), selection=DecisionSelection()))
 
 
 def ids(exercises: Sequence[Exercise]) -> list[str]:
@@ -67,7 +68,9 @@ def test_every_decision_of_a_match_has_its_own_id() -> None:
 
 
 def test_the_exercises_of_a_player_are_the_errors_of_this_player() -> None:
-    found = list(exercises_of(analysed(match()), [Seat.B], least_loss=0.04, source="match.mat"))
+    found = list(
+        exercises_of(analysed(match()), [Seat.B], selection=DecisionSelection(least_loss=0.04), source="match.mat")
+    )
     decisions = [one for game in analysed(match()).games for one in game.decisions if one.decision.seat is Seat.B]
     assert [one.loss for one in decisions if one.loss > 0.04 - 1e-9] == pytest.approx([one.loss for one in found])
     assert {("bert", "anna", "match.mat")} == {(one.player, one.opponent, one.source) for one in found}

@@ -12,6 +12,7 @@ from attrs import define, field
 from playwright.async_api import Page
 
 from fibsbot.analysis.match_analysis import analyse_match
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.practice.deck import Deck, PracticeItem, Recall
 from fibsbot.practice.exercises import Exercise, ExerciseKind, exercises_of
 from fibsbot.strategies.heuristic import HeuristicStrategy
@@ -27,7 +28,7 @@ NOON = dt.datetime(2026, 1, 2, 12, tzinfo=dt.UTC)
 def exercises() -> tuple[Exercise, ...]:
     match = simulate(5, 5, games=3, names=("anna", "bert"))
     analysis = analyse_match(match, HeuristicStrategy(), luck=False)
-    return tuple(exercises_of(analysis, least_loss=0.04))
+    return tuple(exercises_of(analysis, selection=DecisionSelection(least_loss=0.04)))
 
 
 def some(kind: ExerciseKind, count: int = 1) -> list[Exercise]:

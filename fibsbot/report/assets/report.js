@@ -25,6 +25,7 @@
     match.entries = data.entries;
     match.names = data.names;
     match.user = data.user;
+    match.selective = data.selective;
     match.links = data.entries.map((entry) => document.getElementById(match.id + entry.key));
     match.index = 0;
     for (const link of match.links) link.tabIndex = -1; // the sheet is a single tab stop, not hundreds
@@ -251,7 +252,7 @@
   /** Return the place of the next error that passes the filter, -1 if there is none. */
   function nextError(step) {
     for (let at = match.index + step; match.entries[at]; at += step) {
-      if (match.entries[at].grade && wanted(match.entries[at])) return at;
+      if (match.entries[at].error && wanted(match.entries[at])) return at;
     }
     return -1;
   }
@@ -269,7 +270,7 @@
     document.documentElement.classList.toggle("practising", practises);
     showSwitches();
     if (practises && filter.value === "all") {
-      filter.value = match.user === null || match.user === undefined ? "errors" : String(match.user);
+      filter.value = match.selective || match.user === null || match.user === undefined ? "errors" : String(match.user);
       applyFilter();
     }
     const first = match.entries.findIndex(wanted);
@@ -292,7 +293,7 @@
     const errors = (seat) => (seat === match.user ? "only my errors" : `only errors of ${match.names[seat]}`);
     filter.replaceChildren(
       new Option("all decisions", "all"),
-      new Option("only errors", "errors"),
+      new Option(match.selective ? "only selected errors" : "only errors", "errors"),
       ...seats.map((seat) => new Option(errors(seat), String(seat))),
     );
     applyFilter();
@@ -300,7 +301,7 @@
 
   function wanted(entry) {
     if (filter.value === "all") return true;
-    return Boolean(entry.grade) && (filter.value === "errors" || String(entry.seat) === filter.value);
+    return Boolean(entry.error) && (filter.value === "errors" || String(entry.seat) === filter.value);
   }
 
   /** Hide entries that the filter excludes, and rows and games without any other. */
