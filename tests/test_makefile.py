@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Final
 
 import pytest
+from click.testing import CliRunner
+
+from fibsbot.cli import main
 
 ROOT: Final = Path(__file__).parent.parent
 PYTHON: Final = """#!/bin/sh
@@ -156,3 +161,24 @@ def test_the_name_of_an_environment_has_no_blanks(folder: Path) -> None:
     failed = make(folder, "demo", "VENV=my environment")
     assert 2 == failed.returncode
     assert "VENV: expected a folder without blanks in its name, got 'my environment'" in failed.stderr
+
+
+def test_lint_leaves_alone_what_readers_of_the_pages_write(folder: Path) -> None:
+    """Tutorials are done in a checkout: their files and packages are not the project's."""
+    for name in ("pyproject.toml", ".gitignore"):
+        shutil.copy(ROOT / name, folder / name)
+    (folder / ".git").mkdir()
+    program = re.compile(r'^```python\n"""(\w+\.py): ', re.MULTILINE)
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs").rglob("*.md")]
+    written = [folder / name for page in pages for name in program.findall(page)]
+    assert len(written) > 2
+    CliRunner().invoke(main, ["new", "strategy", "careful", "-o", str(folder / "fibsbot-careful")])
+    (folder / "fibsbot").mkdir()
+    for file in (*written, folder / "fibsbot/ours.py"):
+        file.touch()
+    listed = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--show-files"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    assert {folder / "fibsbot/ours.py", folder / "pyproject.toml", folder / "protocol/pyproject.toml"} == set(
+        map(Path, listed.stdout.splitlines())
+    )

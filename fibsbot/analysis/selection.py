@@ -7,7 +7,7 @@ translation into SQL.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from attrs import frozen
@@ -145,10 +145,10 @@ class DecisionSelection:
         ]
         return ", ".join(part for part in parts if part)
 
-    def summary(self, losses: Collection[float]) -> str:
-        """Return how many errors are selected, by their losses, and what they lost in all, in words."""
-        loss = f", {sum(losses):.3f} in all" if losses else ""
-        return f"{plural(len(losses), 'error')} selected ({clean(self.words, 200) or 'all'}){loss}"
+    def summary(self, errors: int, loss: float) -> str:
+        """Return in words what is selected, how many errors that are, and what they lost in all."""
+        lost = f", {loss:.3f} in all" if errors else ""
+        return f"{plural(errors, 'error')} selected ({clean(self.words, 200) or 'all'}){lost}"
 
 
 GRADED: Final = DecisionSelection(least_loss=GRADE_THRESHOLDS[Grade.DOUBTFUL])

@@ -133,6 +133,10 @@ class PlayerHistory:
     stuck: float | None = None
     """When our match was given up, because the server could not continue it."""
 
+    def note_match(self, now: float) -> None:
+        """Remember the end of a match."""
+        self.matches = [*(at for at in self.matches if at > now - DAY), now]
+
     def since_last(self, now: float) -> float | None:
         """Return the seconds since the last match ended; None if there was none."""
         return now - self.matches[-1] if self.matches else None
@@ -149,8 +153,8 @@ class AgentMemory:
     _known: dict[str, PlayerHistory] = field(factory=dict)
     lacking: set[Feature] = field(factory=set)
     """Features of FIBS that the server is known to lack."""
-    bot_played: float | None = None
-    """When the last match with a bot ended."""
+    bots: PlayerHistory = field(factory=PlayerHistory)
+    """The ends of matches with bots, whichever."""
     lists: PlayerLists = field(factory=PlayerLists)
     """What lists outside of the configuration say."""
     blocked: set[str] = field(factory=set)
@@ -169,19 +173,20 @@ class AgentMemory:
         stuck: float | None = None,
     ) -> None:
         """Add what was known before the run started."""
-        known = self._keep(name)
+        known, matches = self._keep(name), tuple(matches)
         known.matches = sorted([*matches, *known.matches])
-        if known.matches and is_bot(name):
-            self.bot_played = max(known.matches[-1], self.bot_played or known.matches[-1])
+        if is_bot(name):
+            self.bots.matches = sorted([*matches, *self.bots.matches])
         known.refused = max((at for at in (refused, known.refused) if at is not None), default=None)
         known.broke_off = broke_off if known.broke_off is None else known.broke_off
         known.stuck = stuck if known.stuck is None else known.stuck
 
     def note_played(self, name: str, now: float, *, bot: bool = False) -> None:
         """Remember the end of a match; `bot`: the player is a program."""
-        self.bot_played = now if bot else self.bot_played
         known = self._keep(name)
-        known.matches = [*(at for at in known.matches if at > now - DAY), now]
+        known.note_match(now)
+        if bot:
+            self.bots.note_match(now)
         known.broke_off = None
 
     def note_broken_off(self, name: str, now: float) -> None:

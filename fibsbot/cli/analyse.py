@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from attrs import asdict, define, field
+from attrs import asdict
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -36,6 +36,7 @@ from fibsbot.drawing.markup import clean
 from fibsbot.formats.conversion import reading_remarks
 from fibsbot.report.skill_figures import SkillFigure, class_figure, cube_error_figures, skill_figures
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
+from fibsbot.report.totals import MatchTotals
 from fibsbot.rules.state import Seat
 from fibsbot.strategies.base import CHANCE_NAMES, Chances, CubeValues
 from fibsbot.text import plural
@@ -89,7 +90,7 @@ def analyse(  # noqa: PLR0913 - one argument per option
     match remain those of all its decisions.
     """
     name = engine_name("evaluator", evaluator, plies, rollout)
-    sums = PlayerTotals()
+    totals = MatchTotals(selection.decisions, errors)
     remarks: list[str] = []
     listed = False
     console = Console(highlight=False, soft_wrap=False)
@@ -105,20 +106,19 @@ def analyse(  # noqa: PLR0913 - one argument per option
                 listed = True
                 click.echo(json.dumps(match_row(match, analysis, selection.decisions, luck=luck)))
                 continue
-            if sums.matches:
+            if totals.matches:
                 console.print()
-            sums.add(analysis)
             timeline = match_timeline(analysis, selection=selection.decisions)
-            name = match.short_name if several else ""
+            totals.add(timeline, match.short_name)
             for part in match_output(match.name, timeline, luck=luck, width=console.width):
                 console.print(part, crop=False)
-            for part in error_output(timeline, name, errors):
+            for part in error_output(timeline, match.short_name if several else "", errors):
                 console.print(part, crop=False)
-    if not as_json and sums.matches > 1:
-        console.print()
-        console.print(totals_table(sums, luck=luck, width=console.width), crop=False)
+    if totals.matches > 1:
+        for part in totals_output(totals, luck=luck, width=console.width):
+            console.print(part, crop=False)
     print_lines(remarks, err=True)
-    if not (sums.matches or work.failed) and (selection.skipped if as_json and not listed else not as_json):
+    if not (totals.matches or work.failed) and (selection.skipped if as_json and not listed else not as_json):
         raise selection.none_found()
     sys.exit(work.exit_status(selection))
 
@@ -131,8 +131,6 @@ LABEL_WIDTH: Final = 14
 """Columns of the labels beside them in a narrow one, where they are wrapped."""
 _GAP: Final = 3
 """Columns between two columns of a table: its padding, and the box's empty divider."""
-MAX_PLAYERS: Final = 20
-"""Players listed in the totals over several matches."""
 _GRADES: Final = {Grade.DOUBTFUL: "doubtful", Grade.ERROR: "errors", Grade.BLUNDER: "blunders"}
 _STYLES: Final[Mapping[Grade | None, str]] = {
     Grade.DOUBTFUL: "yellow",
@@ -167,7 +165,8 @@ def error_output(timeline: MatchTimeline, name: str, most: int) -> Iterator[Rend
     errors, selection = sorted(timeline.errors, key=lambda entry: -entry.loss), timeline.selection
     if selection != GRADED:
         yield ""
-        yield Text(selection.summary([entry.loss for entry in errors]) + (":" if errors and most else ""))
+        summary = selection.summary(len(errors), sum(entry.loss for entry in errors))
+        yield Text(f"{summary}:" if errors and most else summary)
     elif errors and most:
         yield ""
         yield Text("worst errors:" if len(errors) > 1 else "error:")
@@ -175,7 +174,7 @@ def error_output(timeline: MatchTimeline, name: str, most: int) -> Iterator[Rend
         for entry in errors[:most]:
             yield from _error_lines(timeline.analysis.transcript, entry, name)
         if len(errors) > most:
-            yield Text(f"and {len(errors) - most} more; --errors shows them")
+            yield Text(f"and {len(errors) - most} more; --errors {len(errors)} shows them")
 
 
 def _title(transcript: Transcript) -> str:
@@ -328,28 +327,26 @@ def _signed(value: float) -> str:
 # -- several matches ------------------------------------------------------------------------------------------------
 
 
-@define
-class PlayerTotals:
-    """Totals of players over several matches, by name."""
+def totals_output(totals: MatchTotals, *, luck: bool, width: int) -> Iterator[RenderableType]:
+    """Yield the totals over several matches, for a terminal of this width, and the worst errors of all."""
+    yield ""
+    yield totals_table(totals, luck=luck, width=width)
+    if totals.unlisted:
+        yield Text(totals.unlisted)
+    if totals.selected:
+        yield ""
+        yield Text(f"all matches: {totals.selected}")
+    if totals.worst:
+        yield ""
+        yield Text("worst errors of all:")
+        for error in totals.worst:
+            yield from _error_lines(error.transcript, error.entry, error.match)
 
-    matches: int = 0
-    players: dict[str, tuple[int, PlayerStatistics]] = field(factory=dict)
-    """Number of matches, and statistics."""
 
-    def add(self, analysis: MatchAnalysis) -> None:
-        """Add a match."""
-        self.matches += 1
-        for seat in Seat:
-            name = analysis.transcript.players[seat].name
-            count, figures = self.players.get(name, (0, PlayerStatistics()))
-            self.players[name] = count + 1, figures + analysis.figures_of(seat)
-
-
-def totals_table(sums: PlayerTotals, *, luck: bool, width: int) -> Table:
+def totals_table(totals: MatchTotals, *, luck: bool, width: int) -> Table:
     """Return a table of the totals, players with the most matches first."""
     table = _table(width, "player", "matches", "decisions", "loss", "PR", *(["luck"] if luck else []))
-    ranked = sorted(sums.players.items(), key=lambda item: (-item[1][0], item[0]))
-    for name, (count, figures) in ranked[:MAX_PLAYERS]:
+    for name, count, figures in totals.ranked:
         cells = [str(count), str(figures.decisions), f"{figures.loss:.3f}", _rating(figures)]
         table.add_row(Text(clean(name, NAME_WIDTH) or "?"), *cells, *([_signed(figures.luck)] if luck else []))
     return table

@@ -28,7 +28,7 @@ from fibsbot.policy import (
     reasons_to_refuse,
     unknown_facts,
 )
-from fibsbot.policy.policy import CHOUETTE, UNLIMITED_WORD
+from fibsbot.policy.policy import CHOUETTE, UNLIMITED_WORD, is_bot
 from fibsbot.records.session_log import utc_now
 from fibsbot.records.stored_rows import PlayerMemory, StoredOpponent
 from fibsbot.rules.law_words import LawWordsError, parse_law_words
@@ -162,19 +162,23 @@ class StoredFacts:
 
     place: str
     recollection: PlayerMemory
+    bots: tuple[dt.datetime, ...]
+    """The ends of matches with bots, as far as their names tell that they are."""
     opponent: StoredOpponent | None
     now: dt.datetime
 
     def add_to(self, request: MatchRequest) -> MatchRequest:
         """Return the request with the facts that it lacks."""
-        ends, seen = self.recollection.matches, self.opponent
+        ends, seen, day = self.recollection.matches, self.opponent, self.now - dt.timedelta(days=1)
         return evolve(
             request,
             rating=seen.rating if seen and request.rating is None else request.rating,
             experience=seen.experience if seen and request.experience is None else request.experience,
             client=seen.client if seen and request.client is None else request.client,
             since_last=(self.now - ends[-1]).total_seconds() if ends else None,
-            matches_today=sum(end > self.now - dt.timedelta(days=1) for end in ends),
+            matches_today=sum(end > day for end in ends),
+            since_bot=(self.now - max(self.bots)).total_seconds() if self.bots else None,
+            bots_today=sum(end > day for end in self.bots),
         )
 
     def facts(self, given: MatchRequest, request: MatchRequest) -> Iterator[str]:
@@ -185,6 +189,9 @@ class StoredFacts:
         if request.since_last is not None:
             yield f"last match {format_duration(request.since_last)} ago"
             yield f"{plural(request.matches_today, 'match')} in 24 hours"
+        if is_bot(request.name, request.client) and request.since_bot is not None:
+            yield f"last match with a bot {format_duration(request.since_bot)} ago"
+            yield f"{plural(request.bots_today, 'match')} with bots in 24 hours"
 
 
 @click.command("explain-invite")
@@ -289,11 +296,12 @@ def _look_up(config: Config, account: str | None, name: str) -> tuple[StoredFact
 
     try:
         with Store.open(where) as store:
-            recollection = store.player_memories(own_name, now - HISTORY, now).get(name, PlayerMemory())
+            memories = store.player_memories(own_name, now - HISTORY, now)
             opponent = next(iter([*store.opponents(account=own_name, name=name)]), None)
     except StoreError as error:
         return None, str(error)
-    return StoredFacts(where, recollection, opponent, now), None
+    bots = tuple(end for player, known in memories.items() if is_bot(player) for end in known.matches)
+    return StoredFacts(where, memories.get(name, PlayerMemory()), bots, opponent, now), None
 
 
 def _lines(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, ...]) -> Iterator[str]:
@@ -329,4 +337,6 @@ def _as_json(policy: Policy, request: MatchRequest, found: tuple[RefusalReason, 
         "saved_games": request.saved_games,
         "since_last": request.since_last,
         "matches_today": request.matches_today,
+        "since_bot": request.since_bot,
+        "bots_today": request.bots_today,
     }

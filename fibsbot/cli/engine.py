@@ -245,7 +245,7 @@ class BestOutput:
             yield f"{'':13}{_chances(ranked)}   cubeless {format_equity(ranked.cubeless)}{games}"
         left = len(ranking.plays) - len(self.listed)
         if left > 0:
-            yield f"and {left} more; --plays shows them"
+            yield f"and {left} more; --plays {len(ranking.plays)} shows them"
 
 
 def _chances(play: RankedPlay) -> str:

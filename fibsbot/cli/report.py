@@ -27,6 +27,8 @@ from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, wor
 from fibsbot.cli.output import STDIO, check_free, check_writable, write_bytes
 from fibsbot.files import os_errors_as, replacing
 from fibsbot.report.page import IndexEntry, index_page, match_title, report_page, report_policy
+from fibsbot.report.timeline import match_timeline
+from fibsbot.report.totals import MatchTotals
 from fibsbot.text import plural
 from fibsbot.transcript import Transcript
 
@@ -170,16 +172,18 @@ def _write_page(target: Path, selection: MatchSelection, work: AnalysisRun) -> s
 
 def _write_folder(target: Path, selection: MatchSelection, work: AnalysisRun) -> str:
     """Write page by page, so that only a few matches are in memory however many there are."""
-    listed = []
+    listed, totals = [], MatchTotals(selection.decisions)
     for match, analysis in work.analyses(checked_matches(selection, work.evaluator)):
         _make_folder(target)
         name = f"match-{match.number}.html"
         page = report_page([analysis], title=_title([analysis.transcript]), selection=selection.decisions)
         _write(target / name, page.encode())
         listed.append(_line(analysis, name))
+        totals.add(match_timeline(analysis, selection=selection.decisions), page=name)
     if not listed:
         raise selection.none_found()
-    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match")).encode())
+    overview = totals if len(listed) > 1 else None
+    _write(target / INDEX, index_page(listed, title=plural(len(listed), "match"), totals=overview).encode())
     return f"{target / INDEX}: {plural(len(listed), 'match')}"
 
 

@@ -427,7 +427,7 @@ def _table(name: str, *columns: str) -> Table:
 
 def _more(rows: Sequence[object], top: int | None) -> Iterable[Text]:
     left = len(rows) - top if top is not None else 0
-    return [Text(f"and {left:,} more; --top shows them")] if left > 0 else []
+    return [Text(f"and {left:,} more; --top {len(rows)} shows them")] if left > 0 else []
 
 
 def _with_interval(what: str, share: float, low: float, high: float) -> str:

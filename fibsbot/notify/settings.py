@@ -30,8 +30,10 @@ class NotifyEvent(enum.StrEnum):
     """There has been no connection for `gone_after`."""
     STORAGE = "storage"
     """The disk is full, or records cannot be written for another reason."""
+    LIST = "list"
+    """A list of players of `[lists]` could not be read for `gone_after`."""
     BACK = "back"
-    """What one of the last three reported is over."""
+    """What one of the last four reported is over."""
     MATCH_WON = "match_won"
     MATCH_LOST = "match_lost"
     RATING = "rating"
@@ -50,6 +52,7 @@ ALARMS: Final = (
     NotifyEvent.HANGING,
     NotifyEvent.SERVER_GONE,
     NotifyEvent.STORAGE,
+    NotifyEvent.LIST,
     NotifyEvent.BACK,
 )
 """The events that something is wrong, or right again."""
@@ -162,7 +165,11 @@ class NotifySettings:
     ratings: tuple[float, ...] = setting(
         (), "Ratings to be notified of when the account's own passes them, up or down.", example=(1600.0, 1700.0)
     )
-    gone_after: float = seconds(3600.0, "Time without a connection after which the server counts as gone.", above=0)
+    gone_after: float = seconds(
+        3600.0,
+        "Time without a connection after which the server counts as gone, and a list of players as unreadable.",
+        above=0,
+    )
     summary_at: str | None = setting(
         None,
         "Time of the daily summary.",

@@ -264,6 +264,12 @@ class Policy:
         "Time after a match with a bot before the next new one with any bot, so that people find the bot free.",
         minimum=0,
     )
+    max_bots_per_day: int | None = setting(
+        None,
+        "New matches with bots, all of them together, within 24 hours; the rest of the day is for people.",
+        minimum=1,
+        example=10,
+    )
     people: bool = setting(default=True, help="Whether to accept invitations of people.")
     max_saved_games: int | None = setting(
         None,
@@ -321,10 +327,20 @@ class Policy:
         for rule in self.allow:
             if rule.is_name and any(other.matches(rule.pattern) and other.covers(rule) for other in self.block):
                 yield f"allow has {rule}, whom block has, too: block counts"
-        if self.bot_pause and not self.bots:
-            yield "bot_pause only matters for seek.bots, because bots is false"
+        for name in self._set_for_people():
+            if not self.bots:
+                yield f"{name} only matters for seek.bots, because bots is false"
+            if not self.people:
+                yield f"{name} keeps time for people, whose invitations are refused, because people is false"
+        if self.max_bots_per_day is not None and self.bot_pause * self.max_bots_per_day >= DAY:
+            yield "max_bots_per_day makes no difference: bot_pause lets no more matches happen in 24 hours"
         if self.max_per_day is not None and self.cool_down * self.max_per_day >= DAY:
             yield "max_per_day makes no difference: cool_down lets no more matches happen in 24 hours"
+
+    def _set_for_people(self) -> tuple[str, ...]:
+        """Return the settings that keep time for people."""
+        used = {"bot_pause": self.bot_pause > 0, "max_bots_per_day": self.max_bots_per_day is not None}
+        return tuple(name for name, is_set in used.items() if is_set)
 
 
 class Direction(enum.Enum):
@@ -360,6 +376,8 @@ class MatchRequest:
     """The bot's own rating."""
     since_bot: float | None = None
     """Seconds since the end of the last match with any bot; None if none is known."""
+    bots_today: int = 0
+    """New matches with any bots that ended within the last 24 hours."""
     matches_today: int = 0
     """New matches with the other player that ended within the last 24 hours."""
     on_block_list: bool = False

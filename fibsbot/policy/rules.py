@@ -104,6 +104,8 @@ def _pauses(policy: Policy) -> Iterator[str]:
         parts.append(f"a break of {format_duration(policy.cool_down)} after a match")
     if parts:
         yield f"With the same player: {', '.join(parts)}."
+    if policy.max_bots_per_day is not None and policy.bots:
+        yield f"With bots: at most {plural(policy.max_bots_per_day, 'match')} in 24 hours."
 
 
 Rule: TypeAlias = Callable[[Policy, MatchRequest], str | None]
@@ -129,13 +131,18 @@ def unknown_facts(policy: Policy, request: MatchRequest) -> tuple[str, ...]:
         "rating": any(limit is not None for limit in _rating_limits(policy)),
         "own_rating": (policy.min_rating_difference, policy.max_rating_difference) != (None, None),
         "experience": (policy.min_experience, policy.max_experience) != (None, None) or policy.experience_per_point > 0,
-        "client": (policy.bot_pause > 0 or not (policy.bots and policy.people)) and not is_bot(request.name),
+        "client": _depends_on_bots(policy) and not is_bot(request.name),
         "saved_games": policy.max_saved_games is not None,
     }
     theirs_only = {"client", "saved_games"} if request.direction is Direction.OURS else set()
     return tuple(
         name for name, needed in wanted.items() if needed and getattr(request, name) is None and name not in theirs_only
     )
+
+
+def _depends_on_bots(policy: Policy) -> bool:
+    """Whether it matters to this policy which players are bots."""
+    return policy.bot_pause > 0 or policy.max_bots_per_day is not None or not (policy.bots and policy.people)
 
 
 def _rating_limits(policy: Policy) -> tuple[float | None, ...]:
@@ -263,6 +270,14 @@ def _bot_pause(policy: Policy, request: MatchRequest) -> str | None:
     return f"I've just played a bot and am free for people now. I can play another bot in {wait}."
 
 
+def _max_bots_per_day(policy: Policy, request: MatchRequest) -> str | None:
+    most, played = policy.max_bots_per_day, request.bots_today
+    if most is None or played < most or not is_bot(request.name, request.client):
+        return None
+    matches = plural(played, "match")
+    return f"I've played {matches} with bots in the last 24 hours; the rest of my time is for people. Try again later."
+
+
 def _experience(policy: Policy, request: MatchRequest) -> str:
     limits = format_range(policy.min_experience, policy.max_experience)
     return f"I only play opponents with an experience of {limits}; you have {request.experience}."
@@ -335,6 +350,7 @@ RULES: Final[Mapping[str, Rule]] = {
     "experience_for_length": _experience_for_length,
     "saved_games": _saved_games,
     "bot_pause": _bot_pause,
+    "max_bots_per_day": _max_bots_per_day,
     "cool_down": _cool_down,
     "max_per_day": _max_per_day,
 }

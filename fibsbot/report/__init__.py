@@ -7,5 +7,6 @@ The modules:
     timeline.py    the entries of a match, with grades and kinds
     page_data.py   what the script of a page shows of an entry
     score_sheet.py the score sheet
+    totals.py      totals of players over several matches, and the worst errors of all
     statistics.py  the statistics and charts of a match
 """

@@ -35,6 +35,7 @@ from fibsbot.report.score_sheet import (
 )
 from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
+from fibsbot.report.totals import MatchTotals, has_luck, totals_html
 from fibsbot.rules.state import Seat
 from fibsbot.text import predicate
 from fibsbot.transcript import Transcript
@@ -73,8 +74,7 @@ class IndexEntry:
     @classmethod
     def of(cls, analysis: MatchAnalysis, href: str) -> IndexEntry:
         """Return the entry of an analysed match."""
-        has_luck = any(decision.luck is not None for game in analysis.games for decision in game.decisions)
-        return cls(href, analysis.transcript, analysis.figures, has_luck)
+        return cls(href, analysis.transcript, analysis.figures, has_luck(analysis))
 
 
 def index_table(matches: Iterable[IndexEntry]) -> Html:
@@ -182,7 +182,11 @@ def report_page(
     listed = [IndexEntry.of(timeline.analysis, f"#{timeline.anchor}") for timeline in timelines]
     index = None
     if len(listed) > 1:
-        index = tag("details", tag("summary", "Index"), index_table(listed), class_="index", open=True)
+        totals = MatchTotals(selection)
+        for timeline in timelines:
+            totals.add(timeline)
+        overview = totals_html(totals, 2)
+        index = tag("details", tag("summary", "Index"), index_table(listed), overview, class_="index", open=True)
     alone = len(timelines) == 1
     body = [
         Html("") if alone else tag("header", tag("h1", clean(title)), index),
@@ -198,9 +202,10 @@ def report_page(
     return document(title, body, script=True)
 
 
-def index_page(matches: Iterable[IndexEntry], *, title: str) -> str:
-    """Return a page that lists matches, each with a page of its own."""
-    body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches))]
+def index_page(matches: Iterable[IndexEntry], *, title: str, totals: MatchTotals | None = None) -> str:
+    """Return a page that lists matches, each with a page of its own, and what they come to if `totals` says it."""
+    overview = totals_html(totals, 2) if totals else None
+    body = [tag("header", tag("h1", clean(title))), tag("main", index_table(matches), overview)]
     return document(title, body)
 
 

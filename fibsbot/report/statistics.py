@@ -84,7 +84,7 @@ def _markers(match: MatchTimeline, values: list[float]) -> Iterator[Marker]:
         if math.isnan(value) or entry.seat is None or not (entry.grade or cube):
             continue
         name = plain_player_name(match.analysis.transcript, entry.seat)
-        text = f"{_turn_label(entry)}: {name} {predicate(name, entry.words)}"
+        text = f"{turn_label(entry)}: {name} {predicate(name, entry.words)}"
         if entry.grade:
             text += f" {entry.grade.value} {entry.loss:.3f}"
         yield Marker(index, value, text, _MARKER_ROLES[entry.grade] if entry.grade else ColourRole.CUBE, square=cube)
@@ -244,14 +244,14 @@ def worst_errors(match: MatchTimeline) -> Html:
     """Return the listed errors that cost most, each with a board that the script draws, and what is listed."""
     errors = sorted(match.errors, key=lambda entry: -entry.loss)
     if match.selection != GRADED:
-        what = match.selection.summary([entry.loss for entry in errors])
+        what = match.selection.summary(len(errors), sum(entry.loss for entry in errors))
         scope = "Lists of errors and practice have only these; all figures are those of the whole match."
         selected = tag("p", f"{what}. {scope}", class_="note")
     elif errors:
         selected = None
     else:
         selected = tag("p", f"No decision cost {GRADE_THRESHOLDS[Grade.DOUBTFUL]:g} or more.", class_="note")
-    cards = [_card(match, entry, _error_text(match.analysis.transcript, entry)) for entry in errors[:WORST_SHOWN]]
+    cards = [_card(match, entry, error_text(match.analysis.transcript, entry)) for entry in errors[:WORST_SHOWN]]
     return join_html(selected, tag("ol", *cards, class_="cards") if cards else None)
 
 
@@ -280,14 +280,16 @@ def _luck_row(match: MatchTimeline, entry: TimelineEntry) -> Html:
 
 
 def _entry_link(match: MatchTimeline, entry: TimelineEntry) -> Html:
-    return tag("a", _turn_label(entry), href=f"#{match.link(entry)}")
+    return tag("a", turn_label(entry), href=f"#{match.link(entry)}")
 
 
-def _turn_label(entry: TimelineEntry) -> str:
+def turn_label(entry: TimelineEntry) -> str:
+    """Return where an entry is, in words."""
     return f"Game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+def error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html | str]:
+    """Yield what a player did wrong, what it cost and what was best; only the players of the match are needed."""
     words = entry.words
     if entry.seat is not None:
         yield player_name(transcript, entry.seat)
@@ -308,8 +310,13 @@ def _error_text(transcript: Transcript, entry: TimelineEntry) -> Iterator[Html |
 
 def _card(match: MatchTimeline, entry: TimelineEntry, words: Iterator[Html | str]) -> Html:
     board = tag("div", class_="thumb", data_board=match.link(entry))
+    return tag("li", _entry_link(match, entry), board, tag("p", *words), position_code(entry))
+
+
+def position_code(entry: TimelineEntry) -> Html | None:
+    """Return the position of an entry as other programs read it; None if there is no such text."""
     ids = entry.ids.get("XGID") or entry.ids.get("Board")
-    return tag("li", _entry_link(match, entry), board, tag("p", *words), tag("code", ids) if ids else None)
+    return tag("code", ids) if ids else None
 
 
 def dice_section(transcript: Transcript) -> Html:

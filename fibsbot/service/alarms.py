@@ -42,6 +42,8 @@ class ProcessState:
     """The server of each account, `host:port`."""
     storage_error: str | None = None
     """Why records cannot be written; None if they can."""
+    lists: Mapping[str, str | None] = field(factory=dict)
+    """Why a list of players cannot be read, by its setting; None if it can."""
 
 
 @define
@@ -50,7 +52,7 @@ class _HookState:
 
     hook: Hook
     raised: set[tuple[NotifyEvent, str]] = field(factory=set)
-    """Alarms that are not over, by event and account; the account is empty for the whole process."""
+    """Alarms that are not over, by event and account or list; the account is empty for the whole process."""
     summary_due: dt.datetime | None = None
     summed_up: dict[str, tuple[int, int, int]] = field(factory=dict)
     """Matches, wins and interruptions of each account that earlier summaries have counted."""
@@ -80,6 +82,8 @@ class Alarms:
         self._away: dict[str, float] = {}
         """Since when each account has not been logged in."""
         self._storage_failed: float | None = None
+        self._unread: dict[str, float] = {}
+        """Since when each list of players cannot be read."""
         self._crashed: dict[str, float] = {}
         self.configure(hooks)
 
@@ -158,6 +162,7 @@ class Alarms:
             self._check_servers(found)
             self._check_activity(found)
             self._check_storage(found)
+            self._check_lists(found)
             self._check_summaries(found)
         except Exception as error:  # noqa: BLE001 - as above
             _log.error("no notice of the state", error=f"{type(error).__name__}: {error}")
@@ -211,6 +216,24 @@ class Alarms:
             text = f"Records cannot be written: {found.storage_error}. The bots play on."
             back = "Records are written again."
             self._switch(NotifyEvent.STORAGE, "", "storage fails", text, "storage works again", back, on=lasting)
+
+    def _check_lists(self, found: ProcessState) -> None:
+        now = self._clock()
+        failing = {name: error for name, error in found.lists.items() if error is not None}
+        self._unread = {name: self._unread.get(name, now) for name in failing}
+        for state in self._states.values():
+            for name, error in failing.items():
+                key = (NotifyEvent.LIST, name)
+                if now - self._unread[name] >= state.hook.settings.gone_after and key not in state.raised:
+                    state.raised.add(key)
+                    text = f"The list of players {name} cannot be read: {error}. The bots play on."
+                    self._to(state, NotifyEvent.LIST, None, "list not readable", text, {"list": name, "error": error})
+            for key in [key for key in state.raised if key[0] is NotifyEvent.LIST and key[1] not in failing]:
+                state.raised.discard(key)
+                if key[1] in found.lists:  # and still one of the settings
+                    data = {"list": key[1], "after": NotifyEvent.LIST.value}
+                    text = f"The list of players {key[1]} is read again."
+                    self._to(state, NotifyEvent.BACK, None, "list readable again", text, data)
 
     def _switch(  # noqa: PLR0913, PLR0917 - what an alarm and its end say
         self, event: NotifyEvent, account: str, title: str, text: str, back_title: str, back: str, *, on: bool

@@ -1,6 +1,7 @@
 """Reads lists of players from files and web addresses, and keeps the last good copy of each.
 
-A list that is broken, late or gone never changes what holds. Everything here may wait, and is called in a thread.
+A list that is broken, late or gone never changes what holds. Reading may wait for long: it is done in a thread of its
+own (`in_own_thread`), and neither play nor the end of the process waits for it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,11 @@ import asyncio
 import hashlib
 import json
 import stat
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterator
+from concurrent import futures
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import structlog
 from attrs import define, frozen
@@ -26,7 +29,33 @@ MAX_BYTES: Final = 2_000_000
 TIMEOUT: Final = 20.0
 """Seconds that an address has for its answer, all of it."""
 
+T = TypeVar("T")
+
 _log = structlog.get_logger(__name__)
+
+
+async def in_own_thread(work: Callable[[], T]) -> T:
+    """Return what `work` returns, which may never come; the end of the process does not wait for it."""
+    outcome: futures.Future[T] = futures.Future()
+
+    def run() -> None:
+        outcome.set_running_or_notify_cancel()
+        try:
+            outcome.set_result(work())
+        except Exception as error:  # noqa: BLE001 - it is raised where it is awaited
+            outcome.set_exception(error)
+
+    threading.Thread(target=run, name="lists of players", daemon=True).start()
+    return await asyncio.wrap_future(outcome)
+
+
+_BLOCK, _ALLOW = "lists.block", "lists.allow"
+
+
+def _labels(settings: ListSettings) -> Iterator[tuple[str, str]]:
+    """Yield the file or address of each list, with what it is called where no address may be seen."""
+    for setting, places in ((_BLOCK, settings.block), (_ALLOW, settings.allow)):
+        yield from ((f"{setting}[{number}]", place) for number, place in enumerate(places, 1))
 
 
 class ListError(Exception):
@@ -54,6 +83,11 @@ class _Source:
     error: str | None = None
     """Why it could not be read last time."""
 
+    @property
+    def held(self) -> str:
+        """What counts while it cannot be read."""
+        return "the last good copy holds" if self.names is not None else "there is no copy of it"
+
 
 class ListReader:
     """The lists of all accounts of a process."""
@@ -72,12 +106,10 @@ class ListReader:
         return self._lists(settings, ask=True)
 
     def _lists(self, settings: ListSettings, *, ask: bool) -> PlayerLists:
-        block = self._union("lists.block", settings.block, ask=ask)
-        return PlayerLists(block, self._union("lists.allow", settings.allow, ask=ask) if settings.allow else None)
-
-    def _union(self, setting: str, places: Iterable[str], *, ask: bool) -> NameList:
-        found = (self._names(f"{setting}[{number}]", place, ask=ask) for number, place in enumerate(places, 1))
-        return NameList.union(names for names in found if names is not None)
+        found = {label: self._names(label, place, ask=ask) for label, place in _labels(settings)}
+        block = NameList.union(names for label, names in found.items() if names and label.startswith(_BLOCK))
+        allow = NameList.union(names for label, names in found.items() if names and label.startswith(_ALLOW))
+        return PlayerLists(block, allow if settings.allow else None)
 
     def _names(self, label: str, place: str, *, ask: bool) -> NameList | None:
         source = self._sources.get(place)
@@ -95,14 +127,23 @@ class ListReader:
                 self._save_copy(source)
         except (ListError, ValueError) as error:
             if source.error != str(error):
-                held = "the last good copy holds" if source.names is not None else "there is no copy of it"
-                _log.warning("list of players cannot be read", list=label, error=str(error), so=held)
+                _log.warning("list of players cannot be read", list=label, error=str(error), so=source.held)
             source.error = str(error)
         else:
             if source.error is not None:
                 _log.info("list of players can be read again", list=label)
             source.error = None
         return source.names
+
+    def errors(self, settings: ListSettings) -> dict[str, str | None]:
+        """Return why each list could not be read when it was last tried, and what holds; None: it was read."""
+        return {label: self._error(place) for label, place in _labels(settings)}
+
+    def _error(self, place: str) -> str | None:
+        source = self._sources.get(place)
+        if source is None or source.error is None:
+            return None
+        return f"{source.error}; {source.held}"
 
     # -- copies -------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -30,7 +31,7 @@ from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
-from fibsbot.service.list_reader import ListReader
+from fibsbot.service.list_reader import ListReader, in_own_thread
 from fibsbot.service.match_files import MatchFiles
 from fibsbot.service.memories import load_memories, sharing_on
 from fibsbot.service.settings import ServiceSettings
@@ -51,6 +52,8 @@ CHECK_INTERVAL: Final = 10.0
 """Seconds between two checks of the accounts; less if systemd needs it."""
 LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take after an order to quit."""
+LISTS_LOADED: Final = 5.0
+"""Seconds that lists of players in files have to be read before play begins without them."""
 MAX_LISTED: Final = 3
 """Maximum number of accounts that the status line lists one by one."""
 
@@ -184,7 +187,10 @@ class Service:
             if error is None and account.lost_log_records:
                 error = f"the session log of {account.name} loses records"
         servers = {name: account.settings.server.address for name, account in accounts.items()}
-        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error))
+        lists: dict[str, str | None] = {}
+        for account in accounts.values():
+            lists |= self._list_reader.errors(account.settings.agent.lists)
+        self._alarms.check(ProcessState(tuple(self.supervisor.statuses()), servers, error, lists))
 
     # -- lists of players ---------------------------------------------------------------------------------------
 
@@ -195,7 +201,7 @@ class Service:
             settings = account.settings.agent.lists
             if settings.block or settings.allow or account.has_lists:
                 pauses.append(settings.interval)
-                lists = await asyncio.to_thread(read, settings)
+                lists = await in_own_thread(partial(read, settings))
                 account.dispatch(ListsChanged(time.monotonic(), lists))
         return min(pauses, default=None)
 
@@ -235,9 +241,11 @@ class Service:
         return self.supervisor.accounts
 
     async def _play(self) -> None:
-        await self._apply_lists(
-            self._list_reader.load
-        )  # before the first invitation; addresses are asked while we play
+        try:  # before the first invitation; addresses are asked while we play
+            async with asyncio.timeout(LISTS_LOADED):
+                await self._apply_lists(self._list_reader.load)
+        except TimeoutError:
+            _log.warning("lists of players take long to read", so="play begins without them")
         following = asyncio.create_task(self._follow_lists())
         watching = asyncio.create_task(self._watch())
         playing = asyncio.create_task(self.supervisor.run())

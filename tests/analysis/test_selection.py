@@ -151,5 +151,5 @@ def test_a_selection_says_in_words_what_it_is() -> None:
     assert "" == DecisionSelection().words
     every = DecisionSelection("anna", START, ("double", "take"), ("race",), 0.05)
     assert "of anna, since 2026-10-01, double or take, race, from 0.05" == every.words
-    assert "2 errors selected (from 0.02), 0.100 in all" == GRADED.summary([0.04, 0.06])
-    assert "0 errors selected (from 0.02)" == GRADED.summary([])
+    assert "2 errors selected (from 0.02), 0.100 in all" == GRADED.summary(2, 0.1)
+    assert "0 errors selected (from 0.02)" == GRADED.summary(0, 0.0)

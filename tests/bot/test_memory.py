@@ -41,6 +41,16 @@ def test_matches_of_a_day_are_counted_and_the_last_one_is_always_known(times: li
     assert 0 == memory.history_of("ford").matches_today(now + DAY)
 
 
+def test_matches_with_bots_are_counted_together() -> None:
+    memory = AgentMemory()
+    memory.load("GammonBot", [-9.0, -DAY * 2])
+    memory.load("ford", [-1.0])
+    memory.note_played("gnubot", 5.0, bot=True)
+    memory.note_played("ford", 7.0)
+    assert (2, 5.0) == (memory.bots.matches_today(10.0), memory.bots.since_last(10.0))
+    assert 1 == memory.bots.matches_today(DAY)
+
+
 def test_stored_history_and_new_events_are_combined() -> None:
     memory = AgentMemory()
     memory.note_refusal("ford", 50.0)

@@ -48,6 +48,19 @@ def test_after_a_match_with_a_bot_there_is_time_for_people() -> None:
     assert 1 == len(script.questions), "a person is asked about"
 
 
+def test_after_so_many_matches_with_bots_the_rest_of_the_day_is_for_people() -> None:
+    script = Script(policy=Policy(max_bots_per_day=2)).to_lobby()
+    script.server(who("gnubot"), who("RepBotNG"), who("ford"))
+    for name in ("gnubot", "RepBotNG"):
+        script.server(f"** Player {name} has joined you for a 1 point match.", f"Starting a new game with {name}.")
+        script.server(f"{name} wins the 1 point match 1-0 .")
+        script.wait(5)
+    (refused,) = [line for line in script.server(invitation("gnubot")) if line.startswith("tell gnubot")]
+    assert refused.startswith("tell gnubot I've played 2 matches with bots in the last 24 hours; the rest of")
+    script.server("16 gnubot", invitation("ford"))
+    assert 1 == len(script.questions), "a person is asked about"
+
+
 def test_ratings_are_compared_with_the_bots_own() -> None:
     policy = Policy(min_rating_difference=-100, max_rating_difference=50)
     script = Script(policy=policy).to_lobby()  # whose own line says 1500

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -56,11 +57,12 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_new_package_passes_its_test_and_plays_from_its_file(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)  # it may be made in a checkout
     made = tmp_path / "made"
     new("look-out", made)
-    environment = {**os.environ, "PYTHONPATH": f"{made}{os.pathsep}{ROOT}{os.pathsep}{ROOT / 'protocol'}"}
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'protocol'}"}
     commands: list[list[str]] = [
-        ["-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-o", "addopts=", str(made)],
+        ["-P", "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"],
         ["-m", "fibsbot", "duel", "./fibsbot_look_out.py:LookOut", "random", "--games", "2"],
     ]
     for command in commands:

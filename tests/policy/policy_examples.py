@@ -52,6 +52,7 @@ def policies() -> st.SearchStrategy[Policy]:
         min_rating_difference=maybe(st.floats(-5000, 5000)),
         max_rating_difference=maybe(st.floats(-5000, 5000)),
         bot_pause=st.floats(0, 86_400),
+        max_bots_per_day=maybe_whole(st.integers(1, 9)),
         min_experience=maybe_whole(EXPERIENCES),
         max_experience=maybe_whole(EXPERIENCES),
         experience_per_point=st.floats(0, 1000),
@@ -79,6 +80,7 @@ def requests() -> st.SearchStrategy[MatchRequest]:
         since_bot=maybe(st.floats(0, 200_000)),
         since_last=maybe(st.floats(0, 200_000)),
         matches_today=st.integers(0, 9),
+        bots_today=st.integers(0, 9),
         paused=st.booleans(),
         finishing=st.booleans(),
     )

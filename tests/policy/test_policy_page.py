@@ -48,6 +48,7 @@ EXAMPLES: Final[dict[str, tuple[Policy, dict[str, Any]]]] = {
     ),
     "rating_above": (Policy(max_rating_difference=300), {"rating": 1976.54, "own_rating": 1612.34}),
     "bot_pause": (Policy(bot_pause=1200), {"client": "fibsbot_0.2", "since_bot": 300.0}),
+    "max_bots_per_day": (Policy(max_bots_per_day=6), {"client": "fibsbot_0.2", "bots_today": 6}),
     "experience_low": (Policy(min_experience=50), {"experience": 45}),
     "experience_high": (Policy(max_experience=999), {"experience": 2396}),
     "experience_for_length": (POLICY, {"experience": 45}),

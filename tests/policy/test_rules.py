@@ -62,13 +62,14 @@ def test_every_sentence_fits_into_one_line_of_the_protocol(policy: Policy, reque
 @given(policies(), requests())
 def test_unknown_facts_are_no_reason_to_refuse(policy: Policy, request: MatchRequest) -> None:
     blank = evolve(request, rating=None, experience=None, saved_games=None, since_last=None, matches_today=0)
-    blank = evolve(blank, own_rating=None, since_bot=None)
+    blank = evolve(blank, own_rating=None, since_bot=None, bots_today=0)
     known = {
         "rating_low",
         "rating_high",
         "rating_below",
         "rating_above",
         "bot_pause",
+        "max_bots_per_day",
         "experience_low",
         "experience_high",
         "experience_for_length",
@@ -86,7 +87,7 @@ def test_a_saved_match_is_refused_for_less_than_a_new_one(policy: Policy, reques
 def test_lifting_a_limit_adds_no_reason(policy: Policy, request: MatchRequest, data: st.DataObject) -> None:
     lifted: dict[str, Any] = {
         **dict.fromkeys(("min_rating", "max_rating", "min_experience", "max_experience")),
-        **dict.fromkeys(("max_saved_games", "max_per_day")),
+        **dict.fromkeys(("max_saved_games", "max_per_day", "max_bots_per_day")),
         "experience_per_point": 0.0,
         "cool_down": 0.0,
         "block": (),
@@ -247,3 +248,32 @@ def test_a_cool_down_ends_exactly_after_its_time(cool_down: float, since: float)
 def test_matches_are_refused_above_the_daily_limit(most: int, played: int) -> None:
     found = codes(evolve(LIMITLESS, max_per_day=most), MatchRequest("ford", 5, matches_today=played))
     assert found == ({"max_per_day"} if played >= most else set())
+
+
+@given(st.integers(1, 9), st.integers(0, 9), st.sampled_from(Direction))
+def test_bots_are_refused_above_their_limit_for_all_and_people_never(
+    most: int, played: int, direction: Direction
+) -> None:
+    policy = evolve(LIMITLESS, max_bots_per_day=most)
+    bot, person = (MatchRequest(name, 5, direction, bots_today=played) for name in ("gnubot", "ford"))
+    assert codes(policy, bot) == ({"max_bots_per_day"} if played >= most else set())
+    assert codes(policy, person) == set()
+
+
+@pytest.mark.parametrize(
+    ("policy", "warning"),
+    [
+        (Policy(bots=False, max_bots_per_day=3), "max_bots_per_day only matters for seek.bots, because bots is false"),
+        (
+            Policy(people=False, bot_pause=60),
+            "bot_pause keeps time for people, whose invitations are refused, because people is false",
+        ),
+        (
+            Policy(bot_pause=43_200, max_bots_per_day=2),
+            "max_bots_per_day makes no difference: bot_pause lets no more matches happen in 24 hours",
+        ),
+    ],
+)
+def test_time_for_people_without_effect_is_a_warning(policy: Policy, warning: str) -> None:
+    assert (warning,) == policy.warnings()
+    assert () == Policy(bot_pause=900, max_bots_per_day=10).warnings()

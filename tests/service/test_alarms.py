@@ -41,11 +41,17 @@ class Watched:
             now=lambda: START + dt.timedelta(seconds=self.seconds),
         )
 
-    def look(self, *statuses: AccountStatus, after: float = 0.0, storage: str | None = None) -> list[str]:
+    def look(
+        self,
+        *statuses: AccountStatus,
+        after: float = 0.0,
+        storage: str | None = None,
+        lists: dict[str, str | None] | None = None,
+    ) -> list[str]:
         """Look at the process after some seconds; return what is sent."""
         self.seconds += after
         servers = dict.fromkeys(("marvin", "ford"), "example.org:4321")
-        self.alarms.check(ProcessState(statuses or (status(),), servers, storage))
+        self.alarms.check(ProcessState(statuses or (status(),), servers, storage, lists or {}))
         return self.said()
 
     def record(self, name: str, /, **fields: Any) -> list[str]:
@@ -94,6 +100,19 @@ def test_storage_that_fails_for_a_while_is_an_alarm() -> None:
     text = "storage: Records cannot be written: disk full. The bots play on."
     assert [text] == it.look(storage="disk full", after=STORAGE_DELAY)
     assert ["back: Records are written again."] == it.look()
+
+
+def test_a_list_that_cannot_be_read_for_long_is_an_alarm_and_one_that_was_removed_is_none() -> None:
+    it = Watched(gone_after=600)
+    broken: dict[str, str | None] = {"lists.block[1]": "status 404; the last good copy holds", "lists.allow[1]": None}
+    assert [] == it.look(lists=broken) == it.look(lists=broken, after=599)
+    text = "list: The list of players lists.block[1] cannot be read: status 404; the last good copy holds."
+    assert [f"{text} The bots play on."] == it.look(lists=broken, after=1)
+    assert [] == it.look(lists=broken, after=6000)
+    assert ["back: The list of players lists.block[1] is read again."] == it.look(lists=dict.fromkeys(broken))
+    assert [] == it.look(lists=broken) == it.look(lists=broken, after=599), "the time begins anew"
+    assert 1 == len(it.look(lists=broken, after=1))
+    assert [] == it.look(lists={}), "it is no longer one of the settings"
 
 
 def test_ends_and_crashes() -> None:

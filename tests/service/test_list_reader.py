@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,10 +18,12 @@ from fibsbot.policy import Direction, MatchRequest, NamePattern, Policy, reasons
 from fibsbot.policy.name_lists import ListSettings, NameList
 from fibsbot.server.server import Server
 from fibsbot.service import list_reader
+from fibsbot.service import service as service_module
 from fibsbot.service.list_reader import ListReader
 from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort
 from tests.bot.live_bots import CHEAP
+from tests.patience import SOON
 from tests.service.accounts import in_background, opponent, plan, process_settings, until
 
 THEIRS, OURS = Direction.THEIRS, Direction.OURS
@@ -78,7 +81,6 @@ def test_anything_else_is_no_list(text: str) -> None:
 async def test_a_broken_site_changes_nothing_and_an_unchanged_list_is_not_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(list_reader, "TIMEOUT", 0.3)
     async with site() as it:
         settings = ListSettings(block=(it.url,))
         reader = ListReader(tmp_path)
@@ -93,8 +95,10 @@ async def test_a_broken_site_changes_nothing_and_an_unchanged_list_is_not_sent_a
         with capture_logs() as logs:
             for text, status, hang in (("<html>", 200, False), ("*", 200, False), ("", 503, False), ("", 200, True)):
                 it.text, it.status, it.hang, it.etag = text, status, hang, '"two"'
+                monkeypatch.setattr(list_reader, "TIMEOUT", 0.3 if hang else SOON)
                 assert await is_blocked(), (text, status, hang)
         it.hang = False
+        monkeypatch.setattr(list_reader, "TIMEOUT", SOON)
         assert ["line 1 is no name", "line 1 matches everybody", "status 503", "no whole answer within 0.3 s"] == [
             log["error"] for log in logs
         ]
@@ -138,6 +142,54 @@ def test_lists_count_together_with_the_policy() -> None:
     assert {"not_allowed"} == refused(Policy(), on_allow_list=False)
     assert set() == refused(Policy(allow=(NamePattern("ford"),)), on_allow_list=False)
     assert set() == refused(Policy(allow=(NamePattern("arthur"),)), on_allow_list=True)
+
+
+def test_it_says_which_lists_cannot_be_read_and_what_holds(tmp_path: Path) -> None:
+    there, gone = tmp_path / "there", tmp_path / "gone"
+    there.write_text("ford\n")
+    reader, lists = ListReader(tmp_path / "copies"), ListSettings(block=(str(there), str(gone)), interval=10)
+    assert {"lists.block[1]": None, "lists.block[2]": None} == reader.errors(lists), "nothing was tried"
+    reader.read(lists)
+    assert {
+        "lists.block[1]": None,
+        "lists.block[2]": "No such file or directory; there is no copy of it",
+    } == reader.errors(lists)
+    there.unlink()
+    gone.write_text("arthur\n")
+    assert reader.read(lists).block.has("ford", THEIRS)
+    assert {
+        "lists.block[1]": "No such file or directory; the last good copy holds",
+        "lists.block[2]": None,
+    } == reader.errors(lists)
+
+
+async def test_neither_play_nor_its_end_waits_for_a_list_that_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file on a disk that does not answer, and an address that takes the question and says nothing."""
+    hanging = threading.Event()
+
+    def read_nothing(_: Path) -> list_reader.ListCopy:
+        hanging.wait(SOON)
+        return list_reader.ListCopy("")
+
+    monkeypatch.setattr(list_reader, "_read_file", read_nothing)
+    monkeypatch.setattr(service_module, "LISTS_LOADED", 0.05)
+    try:
+        async with site() as it, Server(seed=3, limits=CHEAP) as server:
+            it.hang = True
+            one = plan(server.port, "marvin", invite="ford")
+            lists = ListSettings(block=(it.url, str(tmp_path / "file")), interval=10)
+            one = evolve(one, agent=evolve(one.agent, lists=lists))
+            service = Service([one], process_settings(state=tmp_path), lambda _: LastResort(), environment={})
+            async with in_background(service.run()), opponent(server.port, "ford"):
+                await until(lambda: len(it.statuses) > 0)
+                await until(lambda: service.supervisor.accounts["marvin"].totals().matches > 0)
+            readers = [thread for thread in threading.enumerate() if thread.name == "lists of players"]
+            assert readers
+            assert all(thread.daemon for thread in readers), "the end of a process waits for no such thread"
+    finally:
+        hanging.set()
 
 
 @pytest.mark.slow

@@ -398,7 +398,8 @@
     const link = event.target.closest('a[href^="#m"]');
     if (link && follow(link.hash)) {
       event.preventDefault();
-      if (link.closest(".index")) match.section.scrollIntoView();
+      if (/g/.test(link.hash) && link.closest(".index")) one(".stage", match.section).scrollIntoView();
+      else if (link.closest(".index")) match.section.scrollIntoView();
       else if (!link.closest(".sheet")) box.scrollIntoView({ block: "nearest" });
       return;
     }
