@@ -112,7 +112,9 @@ def _invitations(agent: AgentSettings) -> Iterator[str]:
         yield f"{play.invite} to {kind}, whenever there is no match"
     if seek.after is not None:
         often = f"at most {seek.per_hour} an hour"
-        yield f"somebody to {_points(*seek.lengths_in_turn)}, after {seek.after:g} s without a match, {often}"
+        kinds = {"a person": agent.policy.people, "a bot": seek.bots and agent.policy.bots}
+        whom = join_words([kind for kind, wanted in kinds.items() if wanted], "or")
+        yield f"{whom} to {_points(*seek.lengths_in_turn)}, after {seek.after:g} s without a match, {often}"
 
 
 def _points(*lengths: int) -> str:

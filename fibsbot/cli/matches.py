@@ -35,7 +35,7 @@ from fibsbot.replay.match_files import (
 )
 from fibsbot.strategies import DEFAULT_STRATEGY
 from fibsbot.strategies.loader import StrategyError
-from fibsbot.text import plural
+from fibsbot.text import join_words, plural
 from fibsbot.transcript import Transcript
 from fibsbot.workers.journal import Journal, JournalError
 from fibsbot.workers.pool import WorkerPool
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 NOTHING_CHOSEN: Final = "expected FILE, or a match of the store with --match, or the store with --store or --config"
 DEFAULT_LAST: Final = 20
 """Number of matches of a store that are selected by default."""
+MAX_NAMES: Final = 6
+"""Players of other matches that are named where there is none of a player; one more if both of a match are new."""
 
 
 @frozen
@@ -63,6 +65,8 @@ class MatchSelection:
     """Which files could not be read, and why, as far as they have been tried."""
     undated: list[str] = field(factory=list)
     """Which matches were left out because they have no date, as far as they have been tried."""
+    other_players: set[str] = field(factory=set)
+    """Some players of matches without the player who is asked for."""
 
     @classmethod
     def of(  # noqa: PLR0913 - one argument per option
@@ -106,8 +110,12 @@ class MatchSelection:
         if self.decisions.since is not None:
             wanted.append(f"--since {self.decisions.since:%Y-%m-%d}")
         of = f" for {' and '.join(wanted)}" if wanted else ""
-        dates = f"; {self.without_date}" if self.undated else ""
-        return UserError(f"expected at least one match{of}, found none that can be analysed{dates}")
+        reasons = [self.without_date] if self.undated else []
+        if self.other_players:
+            names = sorted(clean(name, 40) for name in self.other_players)
+            reasons.append(f"there are matches of {join_words(names)}")
+        why = "".join(f"; {reason}" for reason in reasons)
+        return UserError(f"expected at least one match{of}, found none that can be analysed{why}")
 
     @property
     def without_date(self) -> str:
@@ -115,7 +123,7 @@ class MatchSelection:
         return f"{plural(len(self.undated), 'match')} without a date, such as {clean(self.undated[0], 100)}"
 
     def has_match(self, name: str, names: Collection[str], started: dt.datetime | None) -> bool:
-        """Return whether a match may have decisions that are selected; note one that lacks a date.
+        """Return whether a match may have decisions that are selected; if not, note what may be a mistake.
 
         Args:
             name: what the match is called.
@@ -123,6 +131,8 @@ class MatchSelection:
             started: when it began, UTC; None if that is unknown.
         """
         if not self.decisions.has_player(*names):
+            if len(self.other_players) < MAX_NAMES:
+                self.other_players.update(names)
             return False
         if started is None and self.decisions.since is not None:
             self.undated.append(name)

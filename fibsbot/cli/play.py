@@ -116,6 +116,9 @@ def play(  # noqa: PLR0913 - one argument per option
 ) -> None:
     """Connect to a server and play.
 
+    The sections [service] and [[notify]] of a configuration file have no effect here: the store, the web pages, the
+    control socket and notices belong to `fibsbot run`.
+
     Ctrl-C finishes the match and logs out; a second Ctrl-C logs out at once, and the server saves the match.
     """
     if server is None and config is None:

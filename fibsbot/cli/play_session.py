@@ -6,12 +6,14 @@ import asyncio
 import datetime as dt
 import signal
 import socket
+import time
 from collections.abc import Iterable
 
 import click
 import structlog
 
-from fibsbot.bot.events_and_actions import End
+from fibsbot.bot.context import AgentMemory
+from fibsbot.bot.events_and_actions import End, ListsChanged
 from fibsbot.bot.runner import RegistrationError, Runner, SessionResult
 from fibsbot.bot.settings import RunSettings
 from fibsbot.cli import ConfigError, RunError, UserError
@@ -20,6 +22,8 @@ from fibsbot.client.settings import connection_error_text
 from fibsbot.config import Config, ConfigProblemsError
 from fibsbot.config.build import find_password, run_settings
 from fibsbot.config.checks import config_warnings, games_to_play
+from fibsbot.policy.name_lists import PlayerLists
+from fibsbot.service.list_reader import ListReader
 from fibsbot.strategies import FALLBACK_STRATEGY
 from fibsbot.strategies.base import Strategy
 from fibsbot.strategies.loader import StrategyError, find, first_fault, load
@@ -45,7 +49,8 @@ def play_account(config: Config) -> None:
     _check_reachable(settings)
     strategy = _load(config.bot.strategy, games_to_play(config))
     fallback = None if config.bot.strategy == FALLBACK_STRATEGY else _load(FALLBACK_STRATEGY)
-    result = _run(settings, strategy, fallback)
+    reader = ListReader(config.service.state / "lists" if config.service.state else None)
+    result = _run(settings, strategy, fallback, reader)
     counters = result.counters
     if result.end is End.REFUSED:
         hint = (
@@ -84,9 +89,9 @@ def _load(name: str, games: Iterable[str] = ()) -> Strategy:
     return strategy
 
 
-def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:
+def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None, reader: ListReader) -> SessionResult:
     try:
-        return asyncio.run(_play(settings, strategy, fallback))
+        return asyncio.run(_play(settings, strategy, fallback, reader))
     except ConnectionFailedError as error:
         raise RunError(f"cannot connect to {settings.server.address}: {error}") from None
     except RegistrationError as error:
@@ -101,8 +106,12 @@ def _run(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -
                 close_strategy_in_time(opened, type(opened).__name__)
 
 
-async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | None) -> SessionResult:
-    runner = Runner(settings, strategy, fallback=fallback)
+async def _play(
+    settings: RunSettings, strategy: Strategy, fallback: Strategy | None, reader: ListReader
+) -> SessionResult:
+    lists = settings.agent.lists
+    memory = AgentMemory(lists=await reader.loaded(lists))  # before the first invitation
+    runner = Runner(settings, strategy, fallback=fallback, memory=memory)
     task = asyncio.current_task()
     signals = 0
 
@@ -121,7 +130,16 @@ async def _play(settings: RunSettings, strategy: Strategy, fallback: Strategy | 
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal, number)
-    result = await runner.run()
+
+    def use_lists(found: PlayerLists) -> None:
+        runner.dispatch(ListsChanged(time.monotonic(), found))
+
+    following = asyncio.create_task(reader.follow(lists, use_lists)) if lists.block or lists.allow else None
+    try:
+        result = await runner.run()
+    finally:
+        if following is not None:
+            following.cancel()
     if signals > 1:
         raise asyncio.CancelledError  # the match was not finished, so this is not a success
     return result

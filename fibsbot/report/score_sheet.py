@@ -178,8 +178,9 @@ def _entry_text(entry: TimelineEntry) -> Iterator[Html | str]:
     yield tag("span", f"Gap: {clean(entry.words, 200)}" if entry.kind is TimelineKind.GAP else entry.words)
     if entry.step.entry.rebuilt:
         yield tag("i", "\N{DEGREE SIGN}")
-    if entry.grade:
-        yield tag("em", f"{entry.grade.value} {entry.loss:.3f}".replace(" 0.", " ."), title=CLASSES[entry.grade])
+    if entry.grade or entry.listed:
+        sign, title = (f"{entry.grade.value} ", CLASSES[entry.grade]) if entry.grade else ("", None)
+        yield tag("em", sign + f"{entry.loss:.3f}".removeprefix("0"), title=title)
 
 
 def _luck(luck: float) -> Html | None:

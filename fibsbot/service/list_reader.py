@@ -13,8 +13,9 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from concurrent import futures
+from functools import partial
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Never, TypeVar
 
 import structlog
 from attrs import define, frozen
@@ -28,6 +29,8 @@ MAX_BYTES: Final = 2_000_000
 """Bytes of a list."""
 TIMEOUT: Final = 20.0
 """Seconds that an address has for its answer, all of it."""
+LOADING_TIME: Final = 5.0
+"""Seconds that lists in files have to be read before play begins without them."""
 
 T = TypeVar("T")
 
@@ -96,6 +99,25 @@ class ListReader:
         """Keep copies in this folder; None: none are kept."""
         self._folder = folder
         self._sources: dict[str, _Source] = {}
+
+    async def loaded(self, settings: ListSettings) -> PlayerLists:
+        """Return what `load` does; where that takes too long, what lists say that were never read."""
+        try:
+            async with asyncio.timeout(LOADING_TIME):
+                return await in_own_thread(partial(self.load, settings))
+        except TimeoutError:
+            _log.warning("lists of players take long to read", so="play begins without them")
+            return PlayerLists(NameList(), NameList() if settings.allow else None)
+
+    async def fresh(self, settings: ListSettings) -> PlayerLists:
+        """Return what `read` does."""
+        return await in_own_thread(partial(self.read, settings))
+
+    async def follow(self, settings: ListSettings, use: Callable[[PlayerLists], object]) -> Never:
+        """Read the lists again and again, and pass on what they say."""
+        while True:
+            use(await self.fresh(settings))
+            await asyncio.sleep(settings.interval)
 
     def load(self, settings: ListSettings) -> PlayerLists:
         """Return what the files say, and the last good copies of lists at addresses; no address is asked."""

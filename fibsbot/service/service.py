@@ -8,8 +8,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import structlog
@@ -31,7 +30,7 @@ from fibsbot.service.alarms import Alarms, ProcessState
 from fibsbot.service.blocked_players import BlockedPlayers
 from fibsbot.service.control_client import ControlError, UnusableSocketError
 from fibsbot.service.control_server import ControlServer, remove_stale_socket
-from fibsbot.service.list_reader import ListReader, in_own_thread
+from fibsbot.service.list_reader import ListReader
 from fibsbot.service.match_files import MatchFiles
 from fibsbot.service.memories import load_memories, sharing_on
 from fibsbot.service.settings import ServiceSettings
@@ -52,8 +51,6 @@ CHECK_INTERVAL: Final = 10.0
 """Seconds between two checks of the accounts; less if systemd needs it."""
 LOGOUT_TIMEOUT: Final = 10.0
 """Seconds that logging out may take after an order to quit."""
-LISTS_LOADED: Final = 5.0
-"""Seconds that lists of players in files have to be read before play begins without them."""
 MAX_LISTED: Final = 3
 """Maximum number of accounts that the status line lists one by one."""
 
@@ -194,21 +191,21 @@ class Service:
 
     # -- lists of players ---------------------------------------------------------------------------------------
 
-    async def _apply_lists(self, read: Callable[[ListSettings], PlayerLists]) -> float | None:
+    async def _apply_lists(self, read: Callable[[ListSettings], Awaitable[PlayerLists]]) -> float | None:
         """Give each account what its lists say; return when to read them again, in seconds, None if there are none."""
         pauses = []
         for account in self.supervisor.accounts.values():
             settings = account.settings.agent.lists
             if settings.block or settings.allow or account.has_lists:
                 pauses.append(settings.interval)
-                lists = await in_own_thread(partial(read, settings))
+                lists = await read(settings)
                 account.dispatch(ListsChanged(time.monotonic(), lists))
         return min(pauses, default=None)
 
     async def _follow_lists(self) -> None:
         """Read the lists again and again, and after each change of the settings."""
         while True:
-            pause = await self._apply_lists(self._list_reader.read)
+            pause = await self._apply_lists(self._list_reader.fresh)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._reread.wait()
@@ -241,11 +238,8 @@ class Service:
         return self.supervisor.accounts
 
     async def _play(self) -> None:
-        try:  # before the first invitation; addresses are asked while we play
-            async with asyncio.timeout(LISTS_LOADED):
-                await self._apply_lists(self._list_reader.load)
-        except TimeoutError:
-            _log.warning("lists of players take long to read", so="play begins without them")
+        # Before the first invitation; addresses are asked while we play.
+        await self._apply_lists(self._list_reader.loaded)
         following = asyncio.create_task(self._follow_lists())
         watching = asyncio.create_task(self._watch())
         playing = asyncio.create_task(self.supervisor.run())

@@ -15,6 +15,7 @@ from fibsbot.analysis.model import AnalysedDecision, MatchAnalysis, grade
 from fibsbot.analysis.position_classes import CLASSES
 from fibsbot.analysis.selection import GRADED, KINDS, DecisionSelection, decision_kind, match_start
 from fibsbot.practice.exercises import exercises_of, is_selected
+from fibsbot.report.links import find_exercise
 from fibsbot.report.timeline import TimelineKind, match_timeline
 from fibsbot.transcript import Transcript
 from tests.examples import examples
@@ -110,6 +111,15 @@ def test_a_missed_double_of_a_small_loss_is_an_entry_if_it_is_listed() -> None:
     assert not identities(small) & {id(one) for one in plain}
     listed = match_timeline(analysis(), selection=DecisionSelection(least_loss=0.0001)).errors
     assert identities(small) <= {id(it.analysed) for it in listed if it.kind is TimelineKind.NO_DOUBLE}
+
+
+def test_the_link_of_each_listed_error_leads_to_its_decision() -> None:
+    selection = DecisionSelection(player="anna", kinds=("double", "take"), least_loss=0.0001)
+    for entry in match_timeline(analysis(), selection=selection).errors:
+        found = find_exercise([analysis()], f"m1{entry.key}", selection=selection)
+        assert found
+        assert is_selected(found, selection)
+        assert pytest.approx(entry.loss) == found.loss
 
 
 @given(SELECTIONS)

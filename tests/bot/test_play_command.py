@@ -13,6 +13,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from fibs_protocol.messages import Message
+from fibsbot.bot.agent import Agent
+from fibsbot.bot.runner import Observer
 from fibsbot.cli import main, play
 from fibsbot.cli import play_session as play_module
 from fibsbot.cli.options import server_address
@@ -22,6 +25,7 @@ from tests import forked
 from tests.bot.live_bots import CHEAP, Counting, play_session, settings
 from tests.forked import Forked
 from tests.patience import SOON
+from tests.service.accounts import opponent
 
 SECRET = "swordfish"
 HINT = "; --register creates the account if the server has none of this name"
@@ -88,6 +92,34 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         assert (0 if matches else 130) == status, err
         assert ("1 matches played" in out) is bool(matches)
         assert ["once more: leave at once" in err, "the server saves the match" in err] == [True, interrupts == 2]
+
+
+class Told(Observer):
+    """Waits until a text is said to somebody."""
+
+    def __init__(self, text: str) -> None:
+        """Wait for this text."""
+        self.text = text
+        self.reached = asyncio.Event()
+
+    def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - the interface
+        """Look for the text."""
+        if self.text in str(message):
+            self.reached.set()
+
+
+@pytest.mark.slow
+async def test_a_player_on_a_list_is_not_played(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "blocked.txt").write_text("ford\n")
+    (tmp_path / "my.toml").write_text('[account]\nname = "marvin"\n[lists]\nblock = ["blocked.txt"]\n')
+    refused = Told("My operator doesn't want me to play you")
+    process = start(tmp_path, server.port, "--config", "my.toml", "--register", "--pause", "0", "--strategy", "random")
+    async with opponent(server.port, "ford", watcher=refused, invite="marvin"):
+        async with asyncio.timeout(SOON):
+            await refused.reached.wait()
+        process.send_signal(signal.SIGINT)
+        status, out, err = await end_of(process)
+    assert (0, True) == (status, out.startswith("0 matches played")), err
 
 
 @pytest.mark.slow

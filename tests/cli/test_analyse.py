@@ -220,7 +220,7 @@ def test_a_match_of_the_store(tmp_path: Path) -> None:
         (["match.mat", "--match", "7"], "expected at least one match for --match 7, found none that can be analysed"),
         (
             ["match.mat", "--player", "nobody"],
-            "expected at least one match for --player nobody, found none that can be analysed",
+            "match for --player nobody, found none that can be analysed; there are matches of ford and marvin",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_good_file_is_called_good_and_told_in_short(checked: Check) -> None:
         "    password: from an environment variable",
         "    policy: I play matches of 1 to 9 or 11 points with anybody.",
         "    invites: arthur to 1 point, whenever there is no match",
-        "    invites: somebody to 5 points, after 600 s without a match, at most 6 an hour",
+        "    invites: a person to 5 points, after 600 s without a match, at most 6 an hour",
         "    operators: zaphod",
         "    logs out after 10 matches",
         "    session log: logs/marvin.jsonl",
@@ -83,6 +83,16 @@ def test_a_good_file_is_called_good_and_told_in_short(checked: Check) -> None:
         "  control socket: fibsbot.sock",
         "  metrics and health: 127.0.0.1:9464",
     ] == result.stdout.splitlines()
+
+
+def test_the_summary_says_who_is_invited(checked: Check) -> None:
+    def invited(text: str) -> str:
+        return next(line for line in checked(text).stdout.splitlines() if "a match, at most" in line).split(" to ")[0]
+
+    seeking = GOOD.replace("[seek]", "[seek]\nbots = true")
+    assert "    invites: a person or a bot" == invited(seeking)
+    assert "    invites: a bot" == invited(seeking.replace("[policy]", "[policy]\npeople = false"))
+    assert "    invites: a person" == invited(seeking.replace("[policy]", "[policy]\nbots = false"))
 
 
 def test_the_summary_names_other_games_and_the_live_page(checked: Check) -> None:

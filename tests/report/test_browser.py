@@ -14,7 +14,9 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import BrowserContext, Page, expect
 
+from fibsbot.analysis.selection import DecisionSelection
 from fibsbot.report.page import report_page
+from fibsbot.report.timeline import match_timeline
 from tests.browser import chromium, requires_chromium
 from tests.report.example_matches import analysed, ending_in_a_gap, eventful
 
@@ -173,6 +175,21 @@ async def test_a_board_is_flipped_and_numbered_by_choice(opened: Open, written: 
         assert {True, False} == seen
         await press(page, "m")
         assert [*upper, *lower] == await numbers(page)
+
+
+async def test_only_selected_errors_are_visited_and_practised(opened: Open, tmp_path: Path) -> None:
+    analysis, selection = analysed(eventful()), DecisionSelection("alice", least_loss=0.001)
+    wanted = [f"m1{entry.key}" for entry in match_timeline(analysis, selection=selection).errors]
+    assert len(wanted) > 2
+    path = tmp_path / "alice.html"
+    path.write_text(report_page([analysis], title="alice", selection=selection), "utf-8")
+    async with opened(path.as_uri()) as page:
+        assert wanted == [await press(page, "n") for _ in wanted]
+        assert wanted[-1] == await press(page, "n")
+        await page.keyboard.press("q")
+        assert "only selected errors" == await page.locator("select.filter option:checked").inner_text()
+        shown = await page.locator(".entry:not([hidden])").evaluate_all("links => links.map((link) => link.id)")
+        assert wanted == shown
 
 
 async def test_errors_are_practised_with_the_answer_hidden(opened: Open, written: Write) -> None:

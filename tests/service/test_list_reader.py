@@ -18,7 +18,6 @@ from fibsbot.policy import Direction, MatchRequest, NamePattern, Policy, reasons
 from fibsbot.policy.name_lists import ListSettings, NameList
 from fibsbot.server.server import Server
 from fibsbot.service import list_reader
-from fibsbot.service import service as service_module
 from fibsbot.service.list_reader import ListReader
 from fibsbot.service.service import Service
 from fibsbot.strategies.questions import LastResort
@@ -174,7 +173,7 @@ async def test_neither_play_nor_its_end_waits_for_a_list_that_hangs(
         return list_reader.ListCopy("")
 
     monkeypatch.setattr(list_reader, "_read_file", read_nothing)
-    monkeypatch.setattr(service_module, "LISTS_LOADED", 0.05)
+    monkeypatch.setattr(list_reader, "LOADING_TIME", 0.05)
     try:
         async with site() as it, Server(seed=3, limits=CHEAP) as server:
             it.hang = True
