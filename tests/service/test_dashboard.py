@@ -88,6 +88,7 @@ async def test_the_dashboard_shows_accounts_and_obeys_who_has_its_token(tmp_path
             assert 400 == (await command(session, url, wrong, **token))[0], wrong
 
 
+@pytest.mark.slow
 async def test_history_and_reports_come_from_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.service.dashboard.match_reports.REPORT_EVALUATOR", "heuristic")
     async with playing(tmp_path) as (service, url), ClientSession() as session:

@@ -22,7 +22,7 @@ from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
 from tests.browser import requires_chromium
-from tests.marks import all_but, some_slow, some_thorough
+from tests.marks import all_but, some_thorough
 from tests.patience import SOON
 
 pytestmark = [requires_chromium, pytest.mark.asyncio(loop_scope="session")]
@@ -208,7 +208,8 @@ async def play_match(seen: Seen, way: Mouse) -> None:
     assert drawn == await seen.tab.evaluate(ELEMENTS)  # drawn anew, not by what changes from play to play
 
 
-@pytest.mark.parametrize("way", some_slow(WAYS, lambda way: way in {"dragging", "touch"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
 async def test_a_game_is_played(browser: Browser, way: str) -> None:
     async with a_table(browser, "hyper", device=WAYS[way].device) as seen:
         await play_match(seen, WAYS[way])
@@ -247,6 +248,7 @@ def moved(seen: Seen) -> list[int]:
     return [made.number for made in seen.match.play.moves] if seen.match.play else []
 
 
+@pytest.mark.slow
 async def test_a_right_click_plays_the_other_die_and_a_drag_both(browser: Browser) -> None:
     async with a_table(browser, seed=3) as seen:
         left, right = await opening(seen)
@@ -266,6 +268,7 @@ async def test_a_right_click_plays_the_other_die_and_a_drag_both(browser: Browse
         assert not any(entry.seat is PERSON for entry in seen.match.sheet)
 
 
+@pytest.mark.slow
 async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_other_die(browser: Browser) -> None:
     async with a_table(browser, device=PHONE, seed=3) as seen:
         _, right = await opening(seen)
@@ -285,6 +288,7 @@ async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_
         assert moved(seen) == [right]
 
 
+@pytest.mark.slow
 async def test_a_laptop_shows_everything_without_scrolling_and_remembers_settings(browser: Browser) -> None:
     async with a_table(browser, seed=3) as seen:
         await opening(seen)
@@ -309,6 +313,7 @@ async def test_a_laptop_shows_everything_without_scrolling_and_remembers_setting
         await until(lambda: moved(seen))
 
 
+@pytest.mark.slow
 async def test_cube_and_resignation_are_confirmed(browser: Browser) -> None:
     async with a_table(browser, length=3, seed=4) as seen:
         await seen.is_current()
@@ -330,6 +335,7 @@ async def test_cube_and_resignation_are_confirmed(browser: Browser) -> None:
         assert seen.match.state.scores == (0, 4 if seen.match.state.cube == 2 else 2)
 
 
+@pytest.mark.slow
 async def test_a_page_that_lost_its_table_says_so_and_comes_back(browser: Browser) -> None:
     async with a_table(browser, seed=3) as seen:
         await opening(seen)
@@ -344,6 +350,7 @@ async def test_a_page_that_lost_its_table_says_so_and_comes_back(browser: Browse
         seen.faults.clear()  # the browser complains of the lost connection
 
 
+@pytest.mark.slow
 async def test_names_are_never_markup(browser: Browser) -> None:
     async with a_table(browser, names=("</svg><img src=x onerror=alert(1)>", "<b>bot")) as seen:
         await seen.is_current()

@@ -157,6 +157,7 @@ async def test_nothing_may_be_left_to_the_table_and_nonsense_is_refused() -> Non
         assert state["moves"]
 
 
+@pytest.mark.slow
 @requires_chromium
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_person_practises_by_clicks_and_keys(browser: Browser) -> None:

@@ -101,6 +101,7 @@ async def test_what_is_no_position_is_said_in_a_line() -> None:
         assert not await post(session, address, "open", entry="m1g1t1")
 
 
+@pytest.mark.slow
 @requires_chromium
 @pytest.mark.asyncio(loop_scope="session")
 async def test_from_the_report_to_the_board_and_back(browser: Browser) -> None:
