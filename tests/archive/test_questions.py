@@ -74,6 +74,7 @@ def test_answers_are_as_they_were(archive: Path, name: str) -> None:
     assert golden.read_text("utf-8") == text
 
 
+@pytest.mark.slow
 def test_errors_are_selected(archive: Path) -> None:
     def errors(*options: str) -> list[dict[str, Any]]:
         done = fibsbot("archive", "blunders", "-n", "1000", "--archive", archive, "--json", *options)
