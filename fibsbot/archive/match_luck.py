@@ -91,9 +91,9 @@ def match_lucks(judged: JudgedArchive, name: str) -> list[MatchLuck]:
         *(judged.judge, name, name),
     )
     found = []
-    for *facts, luck, loss, seat in rows:
+    for month, games, won, points, luck, loss, seat in rows:
         sign = 1 if seat == "A" else -1
-        found.append(MatchLuck(*facts, sign * (luck or 0.0), -sign * (loss or 0.0)))
+        found.append(MatchLuck(month, games, won, points, sign * (luck or 0.0), -sign * (loss or 0.0)))
     return found
 
 
