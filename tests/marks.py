@@ -28,6 +28,11 @@ def is_no_sample(game: str) -> bool:
     return game not in SAMPLE
 
 
+def is_no_quick_sample(game: str) -> bool:
+    """Return whether `make test-fast` leaves out a game where it takes a whole match: Acey-deucey has most plays."""
+    return is_no_sample(game) or game == "acey-deucey"
+
+
 def all_but(*games: str) -> Callable[[str], bool]:
     """Return whether only `make test-thorough` plays a whole match of a game, where that takes seconds."""
     return lambda game: game not in games

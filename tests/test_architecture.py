@@ -5,7 +5,7 @@ import functools
 import importlib
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import FrameType
@@ -75,13 +75,21 @@ def layer_and_package(module: str) -> tuple[int, str] | None:
 def imports(path: Path) -> list[tuple[int, str]]:
     """List line and name of every module that a file imports, in functions too."""
     found: list[tuple[int, str]] = []
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in statements(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found += ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.append((node.lineno, node.module))
             found += ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
     return found
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Return every statement in another; what is in expressions, which import nothing, is most of a file."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for inner in getattr(node, field, ()):
+            yield inner
+            yield from statements(inner)
 
 
 @functools.cache

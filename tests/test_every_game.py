@@ -23,6 +23,7 @@ from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState, Phase
+from fibsbot.practice.anki_notes import note_of, tag_name
 from fibsbot.practice.exercises import Exercise, exercises_of
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import start_match_of
@@ -30,7 +31,7 @@ from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import GameState, Seat, Stage
 from fibsbot.strategies.network_player import NetworkPlayer
 from fibsbot.transcript import Continuation, Named, Transcript, count_decisions, walk
-from tests.marks import is_no_sample, some_slow
+from tests.marks import is_no_quick_sample, is_no_sample, some_slow
 from tests.report.parsed_page import Page
 from tests.transcript.played_matches import play_match
 
@@ -79,7 +80,7 @@ def match(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("match", some_slow(EVERY_GAME, is_no_sample), indirect=True)
+@pytest.mark.parametrize("match", some_slow(EVERY_GAME, is_no_quick_sample), indirect=True)
 def test_every_tool_takes_a_match(match: Path, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     game: str = request.node.callspec.params["match"]
     transcript, name = shortened(game), "engine:0"
@@ -146,7 +147,7 @@ def test_own_decisions_cost_nothing(game: str, length: int) -> None:
     assert [] == [(it.decision.text, it.best, it.loss) for it in decisions if it.loss]
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_quick_sample))
 def test_losses_are_never_negative_and_the_best_is_listed(game: str) -> None:
     analysed = analyse_match(shortened(game), evaluator())
     decisions = [it for one in analysed.games for it in one.decisions]
@@ -155,7 +156,7 @@ def test_losses_are_never_negative_and_the_best_is_listed(game: str) -> None:
     assert all(it.luck is not None for it in decisions if _is_roll(it))
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_quick_sample))
 def test_decisions_are_exercises_that_survive_json(game: str) -> None:
     found = list(exercises_of(analyse_match(shortened(game), evaluator(), luck=False), selection=DecisionSelection()))
     assert found == [Exercise.from_json(json.loads(json.dumps(one.to_json()))) for one in found]
@@ -163,6 +164,10 @@ def test_decisions_are_exercises_that_survive_json(game: str) -> None:
     for game_number in (1, 2):  # which may be the same game, where it is short
         ids = [one.id for one in found if one.game == game_number]
         assert len(ids) == len(set(ids))
+    for one in {one.kind: one for one in found}.values():
+        note = note_of(one)
+        assert one.state.rules.title == note.deck[0]
+        assert f"fibsbot::game::{tag_name(one.state.rules.full_name)}" in note.tags
 
 
 def _is_roll(analysed: AnalysedDecision) -> bool:
@@ -171,7 +176,7 @@ def _is_roll(analysed: AnalysedDecision) -> bool:
     return started and decision.state.phase is Phase.MOVE and not isinstance(decision.step.entry, Continuation)
 
 
-@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(BY_NETWORK, is_no_quick_sample))
 def test_luck_is_0_on_average(game: str) -> None:
     luck = RollValues(evaluator())
     states = played_states(game)

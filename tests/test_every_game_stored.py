@@ -30,7 +30,7 @@ from fibsbot.replay.terminal import _board, board_frames
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.service.live.feed import AccountFeed, FeedPart
 from fibsbot.transcript import Entry, Game, Player, Transcript, decisions, walk
-from tests.marks import SAMPLE, is_no_sample, some_slow
+from tests.marks import SAMPLE, is_no_quick_sample, is_no_sample, some_slow
 from tests.records.store.recorder import Teller
 from tests.test_every_game import BY_NETWORK, EVERY_GAME, SHOWN, shortened
 from tests.transcript.played_matches import play_match
@@ -88,7 +88,7 @@ def untimed(games: Sequence[Game]) -> list[list[Entry]]:
     return [[evolve(entry, at=None) for entry in game.entries] for game in games]
 
 
-@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_quick_sample))
 def test_a_store_keeps_the_match_and_its_tools_take_it(game: str, tmp_path: Path) -> None:
     match, url = match_of(game), str(tmp_path / "store.sqlite")
     with Teller(url) as bot:
@@ -106,7 +106,7 @@ def test_a_store_keeps_the_match_and_its_tools_take_it(game: str, tmp_path: Path
     assert (game != "backgammon" and match.winner is not None) is ("games" in account and bool(account["games"]))
 
 
-@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_quick_sample))
 def test_rows_of_an_archive_have_every_decision(game: str) -> None:
     match = shortened(game)
     rows = match_rows(match, MatchPlace("a file", 1, "json"))
@@ -163,7 +163,7 @@ def test_an_archive_takes_and_judges_matches_of_every_game(tmp_path: Path) -> No
         assert f"{question[0]} knows positions of backgammon only, and none of plakoto" in refused.stderr
 
 
-@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_sample))
+@pytest.mark.parametrize("game", some_slow(EVERY_GAME, is_no_quick_sample))
 def test_live_boards_show_every_game(game: str, tmp_path: Path) -> None:
     path = tmp_path / "match.json"
     path.write_text(write_json(match_of(game)), encoding="utf-8")

@@ -50,6 +50,7 @@ def test_the_evaluator_prefers_hitting() -> None:
     assert ranked[0].loss == 0 <= ranked[-1].loss
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("perl") is None, reason="Perl is not installed")
 def test_the_engine_in_perl_makes_legal_plays() -> None:
     faults = strategy_faults(UbgiStrategy(f"perl {EXAMPLES / 'engine.pl'}"), games=[])
@@ -71,6 +72,7 @@ async def test_the_client_lists_who_is_ready() -> None:
     assert found == [("ford", (1500.0, 0))]
 
 
+@pytest.mark.slow
 async def test_the_players_play_a_match() -> None:
     play = names_of("player.py")["play"]
     async with Server(seed=4) as server, asyncio.timeout(SOON):

@@ -155,6 +155,7 @@ def test_nothing_is_answered_twice_if_the_answer_is_two_watchdogs_late_and_an_ol
                 check_server(simulation)
 
 
+@pytest.mark.slow
 def test_a_new_connection_recovers_a_lost_offer_to_resign() -> None:
     with match(3, losing("ford", 55, down=True)) as simulation:
         marvin, ford = simulation.bots["marvin"], simulation.bots["ford"]

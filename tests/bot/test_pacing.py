@@ -181,6 +181,7 @@ def test_thinking_is_not_taken_for_a_lost_answer_and_is_cancelled_with_its_decis
     assert [] == [line for line in script.wait(20) if line.startswith("move")]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_pauses() -> None:
     def times(seed: int) -> list[tuple[float, str]]:
         simulation = Simulation(3)

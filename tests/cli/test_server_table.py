@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 from fibsbot.cli import main
 from fibsbot.server.server import Server
+from tests import forked
 from tests.bot.live_bots import CHEAP
 from tests.patience import SOON
 from tests.table.people import at_table, is_playing, login, play_on, until
@@ -27,9 +28,9 @@ PASSWORD = "secret_of_ann"
 
 
 @asynccontextmanager
-async def process(folder: Path, *words: str, password: str = PASSWORD) -> AsyncIterator[asyncio.subprocess.Process]:
+async def process(folder: Path, *words: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Run fibsbot in a folder; end it by SIGINT."""
-    environment = {**os.environ, "FIBSBOT_PASSWORD": password}
+    environment = {**os.environ, "FIBSBOT_PASSWORD": PASSWORD}
     pipe = asyncio.subprocess.PIPE
     running = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "fibsbot", *words), cwd=folder, env=environment, stdout=pipe, stderr=pipe
@@ -41,6 +42,17 @@ async def process(folder: Path, *words: str, password: str = PASSWORD) -> AsyncI
             running.send_signal(signal.SIGINT)
             async with asyncio.timeout(SOON):
                 await running.wait()
+
+
+async def errors_of(folder: Path, *words: str) -> str:
+    """Run fibsbot in a folder, to its end with an error; return what it has written to stderr."""
+    running = forked.start("fibsbot", *words, folder=folder, environment={**os.environ, "FIBSBOT_PASSWORD": PASSWORD})
+    try:
+        async with asyncio.timeout(SOON):
+            assert await running.wait() != 0
+    finally:
+        running.kill()
+    return running.errors
 
 
 async def line_with(stream: asyncio.StreamReader | None, text: str) -> str:
@@ -57,6 +69,7 @@ def files_with(folder: Path, text: str) -> list[Path]:
     return [file for file in folder.rglob("*") if file.is_file() and text.encode() in file.read_bytes()]
 
 
+@pytest.mark.slow
 async def test_a_person_plays_a_match_which_stats_finds_and_no_file_has_the_password(tmp_path: Path) -> None:
     async with Server(seed=5, limits=CHEAP) as server, at_table(login(server.port, "ben")) as ben:
         words = ("table", "--server", f"127.0.0.1:{server.port}", "--user", "ann", "--register", "--no-browser")
@@ -84,21 +97,17 @@ async def test_a_refused_password_is_one_line(tmp_path: Path) -> None:
     async with Server(limits=CHEAP) as server:
         await server.register("ann", "another_password")
         words = ("table", "--server", f"127.0.0.1:{server.port}", "--user", "ann", "--no-browser")
-        async with process(tmp_path, *words) as running:
-            _, errors = await running.communicate()
-        assert running.returncode not in {0, None}
-        assert errors.decode().strip().splitlines()[-1].endswith("does not accept this name with this password.")
-        assert b"Traceback" not in errors
-        assert PASSWORD.encode() not in errors
+        errors = await errors_of(tmp_path, *words)
+    assert errors.strip().splitlines()[-1].endswith("does not accept this name with this password.")
+    assert "Traceback" not in errors
+    assert PASSWORD not in errors
 
 
 async def test_a_server_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     async with Server(limits=CHEAP) as server:
         port = server.port
-    async with process(tmp_path, "table", "--server", f"127.0.0.1:{port}", "--user", "ann", "--no-browser") as running:
-        _, errors = await running.communicate()
-    assert running.returncode not in {0, None}
-    assert errors.decode().strip().splitlines()[-1].endswith(f"Cannot connect to 127.0.0.1:{port}: Connection refused.")
+    errors = await errors_of(tmp_path, "table", "--server", f"127.0.0.1:{port}", "--user", "ann", "--no-browser")
+    assert errors.strip().splitlines()[-1].endswith(f"Cannot connect to 127.0.0.1:{port}: Connection refused.")
 
 
 def test_a_server_is_played_on_by_name_and_with_a_password(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -110,6 +119,7 @@ def test_a_server_is_played_on_by_name_and_with_a_password(monkeypatch: pytest.M
     assert (unknown.exit_code, "FIBSBOT_PASSWORD" in unknown.output) == (2, True)
 
 
+@pytest.mark.slow
 async def test_serve_web_lets_guests_in(tmp_path: Path) -> None:
     async with (
         process(tmp_path, "serve", "--port", "0", "--web", "0") as running,

@@ -85,6 +85,7 @@ def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_its_rules_boards_and_plays_are_shown() -> None:
     game = ("--game", NAME)
     rules, board, picture, plays, count = invoke(

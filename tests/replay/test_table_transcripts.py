@@ -24,7 +24,7 @@ from fibsbot.rules.game import double, next_game, start_match_of, take
 from fibsbot.rules.permissions import match_winner, refusal_to_double
 from fibsbot.rules.state import GameState, Result, Seat, Stage
 from fibsbot.transcript import Cube, Game, Gap, Resign, Throw, Transcript, walk
-from tests.marks import is_no_sample, some_slow
+from tests.marks import is_no_quick_sample, some_slow
 from tests.replay.test_table_matches import NAMES, Line, replay, shown, step
 
 
@@ -88,7 +88,8 @@ def test_a_match_is_known_from_its_first_roll_to_its_last_play(game: str) -> Non
 @pytest.mark.parametrize(
     "game",
     some_slow(
-        [*(it for it in GAMES if not is_backgammon(load_ruleset(it))), "portes:tavla", "hyper:rethrow"], is_no_sample
+        [*(it for it in GAMES if not is_backgammon(load_ruleset(it))), "portes:tavla", "hyper:rethrow"],
+        is_no_quick_sample,
     ),
 )
 def test_a_match_of_any_game_is_known_from_its_first_roll_to_its_last_play(game: str) -> None:

@@ -13,7 +13,7 @@ from fibsbot.rules.errors import PlayError
 from fibsbot.rules.game import choices, name, play, roll, roll_contest, roll_opening, start_match_of
 from fibsbot.rules.partial_plays import PartialPlay
 from fibsbot.rules.state import GameState, Stage
-from tests.marks import is_no_sample, some_slow
+from tests.marks import is_no_quick_sample, some_slow
 
 
 def on_the_way(game: str, seed: int, turns: int) -> list[GameState]:
@@ -40,7 +40,7 @@ def on_the_way(game: str, seed: int, turns: int) -> list[GameState]:
     return found
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))
+@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_quick_sample))
 def test_what_is_offered_leads_to_a_legal_play_and_every_legal_play_is_offered(game: str) -> None:
     random = Random(2)
     for state in on_the_way(game, 1, 60):
@@ -61,7 +61,7 @@ def test_what_is_offered_leads_to_a_legal_play_and_every_legal_play_is_offered(g
             assert play(state, state.turn, whole.play).board == play(state, state.turn, legal).board
 
 
-@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_sample))
+@pytest.mark.parametrize("game", some_slow(["backgammon", *sorted(GAMES)], is_no_quick_sample))
 def test_what_is_not_whole_is_refused_by_the_rules(game: str) -> None:
     random = Random(3)
     for state in on_the_way(game, 2, 30):

@@ -88,10 +88,12 @@ async def test_the_dashboard_shows_accounts_and_obeys_who_has_its_token(tmp_path
             assert 400 == (await command(session, url, wrong, **token))[0], wrong
 
 
+@pytest.mark.slow
 async def test_history_and_reports_come_from_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fibsbot.service.dashboard.match_reports.REPORT_EVALUATOR", "heuristic")
     async with playing(tmp_path) as (service, url), ClientSession() as session:
         await until(lambda: service.supervisor.statuses()[0].counters.matches > 0)
+        service.obey(GivenOrder(Order.PAUSE), None)  # further matches would delay the report
         found = await answer_when(session, url, "history?account=marvin", lambda it: it["finished"])
         (match, *_) = [it for it in found["matches"] if it["report"]]
         assert ("ford", "backgammon", True) == (match["opponent"], match["game"], match["won"] in {True, False})

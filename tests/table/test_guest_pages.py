@@ -77,6 +77,7 @@ async def play_by_posts(web: aiohttp.ClientSession, page: str, seed: int = 1) ->
             await web.post(page + "act", json={"action": action, "numbers": random.choice(moves)})
 
 
+@pytest.mark.slow
 async def test_two_guests_play_a_match_and_one_comes_back_by_the_same_name() -> None:
     async with guests() as (server, pages), aiohttp.ClientSession() as web:
         ann, ben = await log_in(web, pages.root, "ann"), await log_in(web, pages.root, "ben")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import aiohttp
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
 from fibsbot.rules.backgammon import BACKGAMMON
 from fibsbot.rules.state import Seat, Stage
@@ -21,7 +21,7 @@ from fibsbot.table.learning import Lesson
 from fibsbot.table.model import Action, TableModel
 from fibsbot.table.page_server import PageServer
 from fibsbot.table.set_up import read_position
-from tests.browser import chromium, requires_chromium
+from tests.browser import requires_chromium
 from tests.patience import SOON
 
 OPENING: Final = "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:3:10"
@@ -178,10 +178,10 @@ async def test_the_report_has_a_policy_of_its_own_and_the_match_is_played_again(
 
 
 @asynccontextmanager
-async def shown(host: BotHost) -> AsyncIterator[Page]:
+async def shown(browser: Browser, host: BotHost) -> AsyncIterator[Page]:
     """Open the page of a table in a browser, in which no script may fail."""
     faults: list[str] = []
-    async with served(host) as address, chromium() as browser:
+    async with served(host) as address:
         context = await browser.new_context()
         context.on("weberror", lambda event: faults.append(str(event.error)))
         tab = await context.new_page()
@@ -192,9 +192,10 @@ async def shown(host: BotHost) -> AsyncIterator[Page]:
 
 @pytest.mark.slow
 @requires_chromium
-async def test_lessons_by_clicks() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_lessons_by_clicks(browser: Browser) -> None:
     host = bot_host(OPENING)
-    async with shown(host) as tab:
+    async with shown(browser, host) as tab:
         await tab.click("[data-lesson=hint]")
         await tab.wait_for_selector("#learning .hint")
         assert await tab.locator("#advice path.line").count() == 2
@@ -219,9 +220,10 @@ async def test_lessons_by_clicks() -> None:
 
 @pytest.mark.slow
 @requires_chromium
-async def test_a_position_and_the_report_by_clicks() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_position_and_the_report_by_clicks(browser: Browser) -> None:
     host = bot_host(OPENING)
-    async with shown(host) as tab:
+    async with shown(browser, host) as tab:
         await tab.click("[data-lesson=set-up]")
         await tab.fill("#position", "nonsense")
         await tab.keyboard.press("Enter")
@@ -244,9 +246,10 @@ async def test_a_position_and_the_report_by_clicks() -> None:
 
 @pytest.mark.slow
 @requires_chromium
-async def test_checkers_are_put_by_clicks() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_checkers_are_put_by_clicks(browser: Browser) -> None:
     host = bot_host(LAST_ROLL)
-    async with shown(host) as tab:
+    async with shown(browser, host) as tab:
         await tab.click("[data-lesson=set-up]")
         await tab.click("dialog.set-up summary")
         point = "dialog.set-up .points button[aria-label^='20: ']"

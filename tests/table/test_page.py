@@ -21,11 +21,11 @@ from fibsbot.table.bot_match import PERSON, BotMatch
 from fibsbot.table.hosts import BotHost
 from fibsbot.table.model import Action
 from fibsbot.table.page_server import PageServer, TablePage
-from tests.browser import chromium, requires_chromium
-from tests.marks import all_but, some_slow, some_thorough
+from tests.browser import requires_chromium
+from tests.marks import all_but, some_thorough
 from tests.patience import SOON
 
-pytestmark = requires_chromium
+pytestmark = [requires_chromium, pytest.mark.asyncio(loop_scope="session")]
 PHONE: Final = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 LAPTOP: Final = {"viewport": {"width": 1366, "height": 768}}
 
@@ -208,24 +208,25 @@ async def play_match(seen: Seen, way: Mouse) -> None:
     assert drawn == await seen.tab.evaluate(ELEMENTS)  # drawn anew, not by what changes from play to play
 
 
-@pytest.mark.parametrize("way", some_slow(WAYS, lambda way: way in {"dragging", "touch"}))
-async def test_a_game_is_played(way: str) -> None:
-    async with chromium() as browser, a_table(browser, "hyper", device=WAYS[way].device) as seen:
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+async def test_a_game_is_played(browser: Browser, way: str) -> None:
+    async with a_table(browser, "hyper", device=WAYS[way].device) as seen:
         await play_match(seen, WAYS[way])
 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-async def test_a_match_of_three_points_is_played() -> None:
-    async with chromium() as browser, a_table(browser, length=3, seed=2) as seen:
+async def test_a_match_of_three_points_is_played(browser: Browser) -> None:
+    async with a_table(browser, length=3, seed=2) as seen:
         await play_match(seen, WAYS["mouse"])
         assert len(seen.match.transcript.games) > 1
 
 
 @pytest.mark.parametrize("game", some_thorough(sorted(GAMES), all_but("plakoto")))
-async def test_a_game_of_every_ruleset_is_played(game: str) -> None:
+async def test_a_game_of_every_ruleset_is_played(browser: Browser, game: str) -> None:
     way = list(WAYS)[sorted(GAMES).index(game) % len(WAYS)]
-    async with chromium() as browser, a_table(browser, game, device=WAYS[way].device) as seen:
+    async with a_table(browser, game, device=WAYS[way].device) as seen:
         await play_match(seen, WAYS[way])
 
 
@@ -247,8 +248,9 @@ def moved(seen: Seen) -> list[int]:
     return [made.number for made in seen.match.play.moves] if seen.match.play else []
 
 
-async def test_a_right_click_plays_the_other_die_and_a_drag_both() -> None:
-    async with chromium() as browser, a_table(browser, seed=3) as seen:
+@pytest.mark.slow
+async def test_a_right_click_plays_the_other_die_and_a_drag_both(browser: Browser) -> None:
+    async with a_table(browser, seed=3) as seen:
         left, right = await opening(seen)
         both = next(place for place, way in seen.match.ways.items() if len(way) == 2)
         await seen.tab.mouse.click(*await seen.middle(f'[data-place="{both[0]}"]'), button="right")
@@ -266,8 +268,9 @@ async def test_a_right_click_plays_the_other_die_and_a_drag_both() -> None:
         assert not any(entry.seat is PERSON for entry in seen.match.sheet)
 
 
-async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_other_die() -> None:
-    async with chromium() as browser, a_table(browser, device=PHONE, seed=3) as seen:
+@pytest.mark.slow
+async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_other_die(browser: Browser) -> None:
+    async with a_table(browser, device=PHONE, seed=3) as seen:
         _, right = await opening(seen)
         sizes = await seen.tab.evaluate(
             "[...document.querySelectorAll('[data-place]')].map((place) => place.getBoundingClientRect())"
@@ -285,8 +288,9 @@ async def test_on_a_telephone_points_are_wide_enough_and_a_long_press_plays_the_
         assert moved(seen) == [right]
 
 
-async def test_a_laptop_shows_everything_without_scrolling_and_remembers_settings() -> None:
-    async with chromium() as browser, a_table(browser, seed=3) as seen:
+@pytest.mark.slow
+async def test_a_laptop_shows_everything_without_scrolling_and_remembers_settings(browser: Browser) -> None:
+    async with a_table(browser, seed=3) as seen:
         await opening(seen)
         tab = seen.tab
         assert await tab.evaluate("document.documentElement.scrollHeight") <= 768
@@ -309,8 +313,9 @@ async def test_a_laptop_shows_everything_without_scrolling_and_remembers_setting
         await until(lambda: moved(seen))
 
 
-async def test_cube_and_resignation_are_confirmed() -> None:
-    async with chromium() as browser, a_table(browser, length=3, seed=4) as seen:
+@pytest.mark.slow
+async def test_cube_and_resignation_are_confirmed(browser: Browser) -> None:
+    async with a_table(browser, length=3, seed=4) as seen:
         await seen.is_current()
         assert Action.DOUBLE in seen.match.actions
         before = seen.page.version
@@ -330,8 +335,9 @@ async def test_cube_and_resignation_are_confirmed() -> None:
         assert seen.match.state.scores == (0, 4 if seen.match.state.cube == 2 else 2)
 
 
-async def test_a_page_that_lost_its_table_says_so_and_comes_back() -> None:
-    async with chromium() as browser, a_table(browser, seed=3) as seen:
+@pytest.mark.slow
+async def test_a_page_that_lost_its_table_says_so_and_comes_back(browser: Browser) -> None:
+    async with a_table(browser, seed=3) as seen:
         await opening(seen)
         await seen.tab.context.set_offline(True)  # for new connections
         seen.drop_connections()
@@ -344,8 +350,9 @@ async def test_a_page_that_lost_its_table_says_so_and_comes_back() -> None:
         seen.faults.clear()  # the browser complains of the lost connection
 
 
-async def test_names_are_never_markup() -> None:
-    async with chromium() as browser, a_table(browser, names=("</svg><img src=x onerror=alert(1)>", "<b>bot")) as seen:
+@pytest.mark.slow
+async def test_names_are_never_markup(browser: Browser) -> None:
+    async with a_table(browser, names=("</svg><img src=x onerror=alert(1)>", "<b>bot")) as seen:
         await seen.is_current()
         assert await seen.tab.evaluate("document.querySelectorAll('img, #board b').length") == 0
         assert await seen.tab.inner_text("#opponent .name") == "<b>bot"

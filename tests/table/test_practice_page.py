@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 import aiohttp
+import pytest
 from attrs import define, field
-from playwright.async_api import Page
+from playwright.async_api import Browser, Page
 
 from fibsbot.analysis.match_analysis import analyse_match
 from fibsbot.analysis.selection import DecisionSelection
@@ -17,7 +18,7 @@ from fibsbot.practice.deck import Deck, PracticeItem, Recall
 from fibsbot.practice.exercises import Exercise, ExerciseKind, exercises_of
 from fibsbot.strategies.heuristic import HeuristicStrategy
 from fibsbot.table.practice_host import Answered, PracticeFeed, PracticeHost
-from tests.browser import chromium, requires_chromium
+from tests.browser import requires_chromium
 from tests.formats.simulated_matches import simulate
 from tests.table.test_learning_page import served
 
@@ -156,11 +157,13 @@ async def test_nothing_may_be_left_to_the_table_and_nonsense_is_refused() -> Non
         assert state["moves"]
 
 
+@pytest.mark.slow
 @requires_chromium
-async def test_a_person_practises_by_clicks_and_keys() -> None:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_person_practises_by_clicks_and_keys(browser: Browser) -> None:
     store = SavedAnswers()
     found = [*some(ExerciseKind.OFFER), *some(ExerciseKind.PLAY, 2)]
-    async with served(practising(found, store)) as address, chromium() as browser:
+    async with served(practising(found, store)) as address:
         page = await browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         errors: list[object] = []
         page.on("pageerror", lambda error: errors.append(error))  # noqa: PLW0108 - it wants a Python function

@@ -129,7 +129,7 @@ async def test_a_match_against_a_bot_is_in_the_log_and_is_replayed(tmp_path: Pat
     assert "secret_of_ann" not in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("game", ["backgammon", pytest.param("tabula", marks=[pytest.mark.slow, pytest.mark.thorough])])
+@pytest.mark.parametrize("game", some_thorough(["backgammon", "tabula"], all_but("backgammon")))
 async def test_a_lost_connection_comes_back_and_the_match_goes_on(game: str) -> None:
     cut = False
 
@@ -193,6 +193,7 @@ async def test_two_people_on_a_server_of_your_own_choice() -> None:
         assert match_of(ann).state.scores == match_of(ben).state.scores[::-1]
 
 
+@pytest.mark.slow
 async def test_a_match_is_watched_from_its_board_to_its_end_and_nothing_can_be_done() -> None:
     async with (
         Server(seed=7, limits=CHEAP) as server,

@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from playwright.async_api import Browser
 
 from fibsbot.analysis.model import MatchAnalysis
 from fibsbot.practice.exercises import ExerciseKind
@@ -15,7 +16,7 @@ from fibsbot.report.page import report_page, report_policy
 from fibsbot.report.timeline import match_timeline
 from fibsbot.table.hosts import Document
 from fibsbot.table.study_host import REPORT, StudyHost
-from tests.browser import chromium, requires_chromium
+from tests.browser import requires_chromium
 from tests.report.example_matches import analysed, eventful
 from tests.table.test_learning_page import served
 from tests.table.test_practice_page import post, shown, verdict_of
@@ -100,9 +101,11 @@ async def test_what_is_no_position_is_said_in_a_line() -> None:
         assert not await post(session, address, "open", entry="m1g1t1")
 
 
+@pytest.mark.slow
 @requires_chromium
-async def test_from_the_report_to_the_board_and_back() -> None:
-    async with served(study()) as address, chromium() as browser:
+@pytest.mark.asyncio(loop_scope="session")
+async def test_from_the_report_to_the_board_and_back(browser: Browser) -> None:
+    async with served(study()) as address:
         page = await browser.new_page(viewport={"width": 1366, "height": 768}, reduced_motion="reduce")
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text))

@@ -258,7 +258,10 @@ KEYS: Final = (
 
 @pytest.mark.parametrize(
     ("game", "inputs"),
-    [("backgammon", 200), *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.thorough]) for one in MANY_INPUTS)],
+    [
+        pytest.param("backgammon", 200, marks=pytest.mark.slow),
+        *(pytest.param(*one, marks=[pytest.mark.slow, pytest.mark.thorough]) for one in MANY_INPUTS),
+    ],
 )
 async def test_random_inputs_end_without_an_exception(game: str, inputs: int, monkeypatch: pytest.MonkeyPatch) -> None:
     app, random = new_app(game, 0), Random(inputs)

@@ -125,6 +125,7 @@ async def test_a_match_is_agreed_on_in_the_lobby_and_played_by_keys() -> None:
     assert sees.messages == []
 
 
+@pytest.mark.slow
 async def test_an_invitation_is_accepted_by_clicks_and_the_match_is_left_and_resumed() -> None:
     sees = Refusals()
     async with beside_ben(sees) as (ben, app, pilot):
