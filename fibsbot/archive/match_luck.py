@@ -17,7 +17,6 @@ from attrs import frozen
 
 from fibsbot.analysis.luck import mean_interval
 from fibsbot.archive.answers import AnswerSection, JudgedArchive
-from fibsbot.archive.dataset import quoted
 from fibsbot.archive.figures import Pictures, middle_of
 from fibsbot.archive.performance import RareValue, left_out_undated
 from fibsbot.drawing.plot import Series
@@ -33,71 +32,78 @@ _WHOSE: Final = "(SELECT match FROM players JOIN matches USING (match) WHERE pla
 
 @frozen
 class MatchLuck:
-    """A match that was seen from its first roll to its end, for one player."""
+    """A match that was seen from its first roll to its end, for one player.
+
+    Luck and edge are in chances to win the match; of an unlimited match, in points.
+    """
 
     month: str | None
     """Such as `2026-03`; None without a date."""
-    won: bool
+    games: int
+    won: bool | None
+    """None for an unlimited match."""
+    points: int
+    """The player's less the opponent's."""
     luck: float
-    """The player's luck less the opponent's, in chances to win the match."""
+    """The player's luck less the opponent's."""
     edge: float
-    """By how much the opponent's errors cost more than the player's, in the same."""
+    """By how much the opponent's errors cost more than the player's."""
 
     @property
     def without_luck(self) -> float:
-        """The result, 1 for won and 0 for lost, less the luck."""
-        return self.won - self.luck
+        """The result, 1 for won and 0 for lost, or the points of an unlimited match, less the luck."""
+        return (self.points if self.won is None else self.won) - self.luck
 
 
 def luck_and_results(judged: JudgedArchive, name: str) -> Iterator[AnswerSection]:
     """Yield the sections about luck and results."""
     matches = match_lucks(judged, name)
-    if matches:
-        yield _table(matches)
-        yield _by_month(matches, judged.pictures)
-    yield from _unlimited(judged, name)
+    if finished := [match for match in matches if match.won is not None]:
+        yield _table(finished)
+        yield _by_month(finished, judged.pictures)
+    if unlimited := [match for match in matches if match.won is None and match.games]:
+        yield _unlimited(unlimited)
 
 
 def match_lucks(judged: JudgedArchive, name: str) -> list[MatchLuck]:
     """Return the luck of each match of a player that was seen as a whole and judged, in order of time."""
     states = judged.rows(
-        "SELECT DISTINCT length, own_score, opponent_score, cube FROM decisions "
-        f"WHERE length > 0 AND match IN {_WHOSE}",
-        name,
+        f"SELECT DISTINCT length, own_score, opponent_score, cube FROM decisions WHERE match IN {_WHOSE}", name
     )
-    units = [
-        f"({length}, {own}, {opponent}, {cube}, {_unit(length - own, length - opponent, cube)!r})"
-        for length, own, opponent, cube in states
-    ]
-    if not units:
+    if not states:
         return []
+    units = ", ".join(f"({', '.join(map(str, state))}, {_unit(*state)!r})" for state in states)
+    # of each match, what A has more than B
+    sums = (
+        "(SELECT match, sum(luck * sign * unit) AS luck, sum(loss * sign * unit) AS loss FROM "
+        "(SELECT match, game, number, luck, loss, CASE seat WHEN 'A' THEN 1 ELSE -1 END AS sign FROM judgements "
+        f"WHERE judge = ? AND (luck IS NOT NULL OR loss > 0) AND match IN {_WHOSE}) "
+        "JOIN (SELECT match, game, number, length, own_score, opponent_score, cube FROM decisions) "
+        f"USING (match, game, number) JOIN (VALUES {units}) units(length, own_score, opponent_score, cube, unit) "
+        "USING (length, own_score, opponent_score, cube) GROUP BY 1)"
+    )
     rows = judged.rows(
-        "SELECT strftime(started, '%Y-%m'), won, own.luck - other.luck, other.loss - own.loss FROM players p "
-        "JOIN matches USING (match) "
-        f"JOIN {_sums(judged, units)} own USING (match, seat) "
-        f"JOIN {_sums(judged, units)} other ON other.match = p.match AND other.seat <> p.seat "
-        "WHERE p.player = ? AND won IS NOT NULL AND whole ORDER BY started NULLS LAST, p.match, p.seat",
-        *(name, name, name),
+        "SELECT strftime(m.started, '%Y-%m'), m.games, p.won, p.score - o.score, s.luck, s.loss, p.seat "
+        "FROM players p JOIN matches m USING (match) JOIN players o ON o.match = p.match AND o.seat <> p.seat "
+        f"JOIN {sums} s ON s.match = p.match "
+        "WHERE p.player = ? AND m.whole AND (p.won IS NOT NULL OR m.length = 0) "
+        "ORDER BY m.started NULLS LAST, p.match, p.seat",
+        *(judged.judge, name, name),
     )
-    return [MatchLuck(*row) for row in rows]
+    found = []
+    for month, games, won, points, luck, loss, seat in rows:
+        sign = 1 if seat == "A" else -1
+        found.append(MatchLuck(month, games, won, points, sign * (luck or 0.0), -sign * (loss or 0.0)))
+    return found
 
 
-def _unit(away: int, opponent_away: int, cube: int) -> float:
-    """Return the chance to win the match that an equity of 1 stands for."""
-    if min(away, opponent_away) < 1:
-        return 0.0
-    scale = equity_scale((away, opponent_away), cube)
+def _unit(length: int, score: int, opponent_score: int, cube: int) -> float:
+    """Return the chance to win the match that an equity of 1 stands for, or the points in an unlimited match."""
+    if not length:
+        return float(cube)
+    away = length - score, length - opponent_score
+    scale = equity_scale(away, cube) if min(away) > 0 else None
     return 0.0 if scale is None else scale[1]
-
-
-def _sums(judged: JudgedArchive, units: Sequence[str]) -> str:
-    """Return the question for luck and loss of each player in each match, in chances to win it."""
-    return (
-        "(SELECT j.match, j.seat, coalesce(sum(j.luck * unit), 0) AS luck, coalesce(sum(j.loss * unit), 0) AS loss "
-        f"FROM judgements j JOIN decisions USING (match, game, number) JOIN (VALUES {', '.join(units)}) "
-        "units(length, own_score, opponent_score, cube, unit) USING (length, own_score, opponent_score, cube) "
-        f"WHERE judge = {quoted(judged.judge)} AND match IN {_WHOSE} GROUP BY ALL)"
-    )
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------
@@ -105,7 +111,7 @@ def _sums(judged: JudgedArchive, units: Sequence[str]) -> str:
 
 def _row(matches: Sequence[MatchLuck]) -> tuple[Any, ...]:
     """Return the figures of some matches, marked if there are few."""
-    count, won = len(matches), sum(match.won for match in matches)
+    count, won = len(matches), sum(match.won is True for match in matches)
     if not matches:
         return 0, 0, None, None, None, None
     interval = mean_interval([match.without_luck for match in matches])
@@ -154,31 +160,10 @@ def _by_month(matches: Sequence[MatchLuck], pictures: Pictures) -> AnswerSection
     )
 
 
-# -- unlimited matches ------------------------------------------------------------------------------------------------
-
-
-def _unlimited(judged: JudgedArchive, name: str) -> Iterator[AnswerSection]:
-    """Yield the result of unlimited matches in points per game, if there are any."""
-    luck = (
-        "(SELECT match, seat, coalesce(sum(luck * cube), 0) AS luck FROM judgements "
-        "JOIN (SELECT match, game, number, cube FROM decisions) USING (match, game, number) "
-        f"WHERE judge = {quoted(judged.judge)} AND match IN {_WHOSE} GROUP BY ALL)"
-    )
-    rows = judged.rows(
-        "SELECT m.games, p.score - o.score, own.luck - other.luck FROM players p "
-        "JOIN matches m USING (match) JOIN players o ON o.match = p.match AND o.seat <> p.seat "
-        f"JOIN {luck} own ON own.match = p.match AND own.seat = p.seat "
-        f"JOIN {luck} other ON other.match = o.match AND other.seat = o.seat "
-        "WHERE p.player = ? AND m.length = 0 AND m.whole",
-        *(name, name, name),
-    )
-    games = sum(row[0] for row in rows)
-    if not games:
-        return
-    points, lucky = sum(row[1] for row in rows), math.fsum(row[2] for row in rows)
-    figures = (points / games, lucky / games, (points - lucky) / games)
+def _unlimited(matches: Sequence[MatchLuck]) -> AnswerSection:
+    games, points = sum(match.games for match in matches), sum(match.points for match in matches)
+    luck = math.fsum(match.luck for match in matches)
+    figures = (points / games, luck / games, (points - luck) / games)
     columns = ("matches", "games", "points per game", "luck per game", "points without luck")
-    note = (
-        "Matches of no length that were seen from the first roll to the end. Luck is the player's less the opponent's."
-    )
-    yield AnswerSection("Unlimited matches", columns, [(len(rows), games, *figures)], note=note)
+    note = "Seen from the first roll to the end. Luck is the player's less the opponent's, in points."
+    return AnswerSection("Unlimited matches", columns, [(len(matches), games, *figures)], note=note)

@@ -231,8 +231,9 @@ def _curve(curve: Series, number: int, axes: Axes) -> Iterator[str]:
         path = "".join(_path(_thinned(run)) for run in runs)
         yield f'<path d="{path}" {line}{_line(number, axes.theme)}/>'
     lines = [
-        f"M{coord(axes.x(x))} {coord(axes.y(low))}V{coord(axes.y(high))}"
-        for (x, _), (low, high) in zip(curve.points, curve.intervals, strict=False)
+        f"M{coord(axes.x(point[0]))} {coord(axes.y(low))}V{coord(axes.y(high))}"
+        for point, (low, high) in zip(curve.points, curve.intervals, strict=False)
+        if all(map(math.isfinite, (*point, low, high)))
     ]
     if lines:
         yield f'<path d="{"".join(lines)}" stroke-width="1.2" stroke-opacity="0.7"{paint(SERIES[number], axes.theme)}/>'
