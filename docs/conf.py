@@ -6,11 +6,13 @@ checkout. Pages that hold `<!-- generated: NAME -->` get there what `generated_r
 
 from __future__ import annotations
 
+import enum
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import attrs
 from pygments.lexers.special import TextLexer
 
 ROOT: Final = Path(__file__).parent.parent
@@ -60,6 +62,8 @@ html_theme_options: dict[str, Any] = {
 _PLACE: Final = re.compile(r"<!-- generated: (\w+) -->")
 _NAMED: Final = re.compile(r"\[[\w/-]+\.md\]\((?=[^)]*\.md[#)])")
 """A link to a page whose text is the name of its file, as it is good in a checkout; without text it gets the title."""
+_DEFAULT: Final = re.compile(r"attr_dict\['(\w+)'\]\.default|NOTHING")
+"""What attrs writes for a field's default in the signature of a class."""
 _OF_ATTRIBUTES: Final[dict[str, list[str]]] = {}
 """Docstrings of attributes, by their names, until napoleon has seen them."""
 
@@ -81,6 +85,23 @@ def _without_type(_: Sphinx, __: str, name: str, ____: Any, _____: Any, lines: l
     lines[:] = _OF_ATTRIBUTES.pop(name, lines)
 
 
+def _signature(
+    _: Sphinx, kind: str, __: str, thing: Any, ___: Any, signature: str | None, returned: str | None
+) -> tuple[str | None, str | None]:
+    """Write the defaults of an attrs class as values."""
+    if kind != "class" or signature is None or not attrs.has(thing):
+        return signature, returned
+    defaults = {field.name: field.default for field in attrs.fields(thing)}
+    return _DEFAULT.sub(lambda found: _value(defaults.get(found[1], attrs.NOTHING)), signature), returned
+
+
+def _value(default: object) -> str:
+    """Return a default as Python; three dots for one that is made anew each time."""
+    if isinstance(default, enum.Enum):
+        return f"{type(default).__name__}.{default.name}"
+    return repr(default) if isinstance(default, str | int | float | tuple | None) else "..."
+
+
 def _front_door(app: Sphinx, error: Exception | None) -> None:
     """Lead from the site's folder to its front page."""
     if error is None and app.builder.name == "html":
@@ -91,6 +112,7 @@ def _front_door(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Tell Sphinx about the functions above."""
     app.connect("source-read", _fill)
+    app.connect("autodoc-process-signature", _signature)
     app.connect("autodoc-process-docstring", _docstring, priority=100)
     app.connect("autodoc-process-docstring", _without_type, priority=900)
     app.add_lexer("mermaid", TextLexer)  # drawn by forges, text here

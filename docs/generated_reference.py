@@ -59,7 +59,7 @@ _LIBRARY_RESULTS: Final = {
     ),
     "fibsbot.library.pictures": ("Picture",),
     "fibsbot.library.matches": ("AnalysedMatch", "MatchErrors", "MatchError", "ErrorsByKind", "UnreadableFileWarning"),
-    "fibsbot.analysis.model": ("PlayerStatistics",),
+    "fibsbot.analysis.model": ("PlayerStatistics", "CubeErrors", "ErrorSum"),
 }
 """Classes of what the library's functions return or warn of."""
 _STRATEGY_PARTS: Final = {

@@ -28,6 +28,14 @@ _LASTING: Final = frozenset(
 )
 
 
+def at_home(path: str | Path) -> Path:
+    """Return a path with `~` and `~name` replaced; unchanged where there is no such home, as a shell leaves it."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 class DocumentError(ValueError):
     """A text is no TOML or JSON that can be read; the text is one line."""
 

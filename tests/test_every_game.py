@@ -23,6 +23,7 @@ from fibsbot.formats.transcript_json import write_json
 from fibsbot.games import GAMES, load_ruleset
 from fibsbot.games.sides_text import parse_sides
 from fibsbot.match import MatchState, Phase
+from fibsbot.practice.anki_notes import note_of, tag_name
 from fibsbot.practice.exercises import Exercise, exercises_of
 from fibsbot.rules.backgammon import is_backgammon
 from fibsbot.rules.game import start_match_of
@@ -163,6 +164,10 @@ def test_decisions_are_exercises_that_survive_json(game: str) -> None:
     for game_number in (1, 2):  # which may be the same game, where it is short
         ids = [one.id for one in found if one.game == game_number]
         assert len(ids) == len(set(ids))
+    for one in {one.kind: one for one in found}.values():
+        note = note_of(one)
+        assert one.state.rules.title == note.deck[0]
+        assert f"fibsbot::game::{tag_name(one.state.rules.full_name)}" in note.tags
 
 
 def _is_roll(analysed: AnalysedDecision) -> bool:

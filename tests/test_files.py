@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fibsbot.files import DocumentError, make_private, private_opener, read_json, read_toml
+from fibsbot.files import DocumentError, at_home, make_private, private_opener, read_json, read_toml
 from fibsbot.records.session_log_writer import SessionLogWriter
 from fibsbot.records.store import Store
 from fibsbot.records.store.maintenance import backup_store, export_store
@@ -105,3 +105,9 @@ def test_what_nobody_can_read_is_one_line(read: Callable[[bytes], object]) -> No
 
 def test_a_byte_order_mark_is_passed_over() -> None:
     assert {"a": 1} == read_toml(b"\xef\xbb\xbfa = 1\r\n") == read_json(b'\xef\xbb\xbf{"a": 1}')
+
+
+def test_a_home_that_does_not_exist_is_left_as_a_shell_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/marvin")
+    assert Path("/home/marvin/list") == at_home("~/list")
+    assert Path("~nobody-of-this-name/list") == at_home("~nobody-of-this-name/list")

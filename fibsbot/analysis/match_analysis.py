@@ -16,6 +16,7 @@ from typing import Final, TypeAlias
 from attrs import define, evolve, field, frozen
 
 from fibsbot.analysis.decision_analysis import DecisionAnalyser
+from fibsbot.analysis.decision_statistics import statistics_of
 from fibsbot.analysis.luck import RollValues, is_opening, match_chance_per_equity, points_of_equity
 from fibsbot.analysis.model import AnalysedDecision, GameAnalysis, MatchAnalysis, PlayerStatistics, sum_statistics
 from fibsbot.match import MatchState
@@ -27,7 +28,7 @@ from fibsbot.strategies import luck_evaluator
 from fibsbot.strategies.base import Evaluator, EvaluatorOfGames
 from fibsbot.strategies.loader import NOT_AN_EVALUATOR, ReusedStrategies, StrategyError, check_portable, find
 from fibsbot.text import describe_error
-from fibsbot.transcript import Game, Step, Throw, Transcript, TranscriptError, decisions, walk
+from fibsbot.transcript import Decision, Game, Step, Throw, Transcript, TranscriptError, decisions, walk
 from fibsbot.workers.errors import WorkerLostError
 from fibsbot.workers.fingerprint import digest
 from fibsbot.workers.journal import Journal
@@ -99,7 +100,7 @@ class MatchAnalyser:
             raise AnalysisError(f"{place}: {self.evaluator} cannot evaluate: {describe_error(error)}") from error
 
     def _analyse_entry(self, step: Step, *, luck: bool) -> EntryAnalysis:
-        analysed = [self._decision_analyser.analyse(decision) for decision in decisions(step)]
+        analysed = [self._analyse_decision(decision) for decision in decisions(step)]
         figures = [PlayerStatistics(), PlayerStatistics()]
         for one in analysed:
             seat = one.decision.seat
@@ -114,6 +115,13 @@ class MatchAnalyser:
             ]
             figures[roll.seat] += self._luck_statistics(state, roll_luck)
         return EntryAnalysis(tuple(analysed), (figures[0], figures[1]))
+
+    def _analyse_decision(self, decision: Decision) -> AnalysedDecision:
+        analysed = self._decision_analyser.analyse(decision)
+        if not analysed.loss:
+            return analysed
+        in_chances = analysed.loss * match_chance_per_equity(self._evaluator, decision.state)
+        return evolve(analysed, loss_in_chances=in_chances)
 
     def _luck_statistics(self, state: MatchState, luck: float) -> PlayerStatistics:
         in_chances = luck * match_chance_per_equity(self._evaluator, state)
@@ -164,18 +172,6 @@ def _state_before_roll(before: GameState, roll: Throw) -> MatchState | None:
     board = before.board if roll.seat is before.turn else before.board.swapped()
     state = MatchState.of(evolve(before, board=board, turn=roll.seat, stage=Stage.ROLL), roll.seat)
     return None if state is None else evolve(state, dice=roll.dice)
-
-
-def statistics_of(analysed: AnalysedDecision) -> PlayerStatistics:
-    """Return the statistics of one decision, without luck."""
-    if not analysed.counts:
-        return PlayerStatistics()
-    match analysed.decision.answer:
-        case Play():
-            return PlayerStatistics(decisions=1, loss=analysed.loss, play_loss=analysed.loss)
-        case _ if analysed.cube is not None:
-            return PlayerStatistics(decisions=1, loss=analysed.loss, cube_loss=analysed.loss)
-    return PlayerStatistics(decisions=1, loss=analysed.loss)
 
 
 AnalysisResult: TypeAlias = MatchAnalysis | AnalysisError | TranscriptError

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from attrs import astuple, frozen
 
+from fibsbot.analysis.skill import SkillLevel, estimated_rating, skill_level
 from fibsbot.engine import short_details
 from fibsbot.position import Play
 from fibsbot.rules.state import Seat
@@ -114,6 +115,46 @@ class AnalysedDecision:
     """Of a play: how much better the roll was than the average roll; None if not computed."""
     counts: bool = True
     """Whether it counts for the performance rating: forced plays and obvious cube decisions do not."""
+    loss_in_chances: float = 0.0
+    """The loss in match winning chances; 0 in an unlimited match."""
+
+
+@frozen
+class ErrorSum:
+    """Number of errors of a kind, and what they cost."""
+
+    count: int = 0
+    loss: float = 0.0
+    """Normalised equity."""
+
+    def __add__(self, other: Self) -> ErrorSum:
+        return ErrorSum(self.count + other.count, self.loss + other.loss)
+
+
+@frozen
+class CubeErrors:
+    """Errors of a player with the cube, by kind; the losses add up to `PlayerStatistics.cube_loss`.
+
+    The kinds are those of GNU Backgammon, and beavers. Its cash point is where the opponent should begin to pass.
+    """
+
+    missed_doubles_below_cash_point: ErrorSum = ErrorSum()
+    """Rolls where doubling was better, and the opponent should have taken."""
+    missed_doubles_above_cash_point: ErrorSum = ErrorSum()
+    """Rolls where doubling was better, and the opponent should have passed."""
+    wrong_doubles_below_doubling_point: ErrorSum = ErrorSum()
+    """Doubles that were too early."""
+    wrong_doubles_too_good: ErrorSum = ErrorSum()
+    """Doubles where playing on was worth more than the opponent's pass."""
+    wrong_takes: ErrorSum = ErrorSum()
+    """Takes where passing was better."""
+    wrong_passes: ErrorSum = ErrorSum()
+    """Passes where taking, or a beaver, was better."""
+    wrong_beavers: ErrorSum = ErrorSum()
+    """Beavers that were wrong, and takes where a beaver was better."""
+
+    def __add__(self, other: Self) -> CubeErrors:
+        return CubeErrors(*map(add, astuple(self, recurse=False), astuple(other, recurse=False)))
 
 
 @frozen
@@ -121,25 +162,87 @@ class PlayerStatistics:
     """Totals of a player in a game or a match. The names of the fields are keys in the JSON of `analyse`."""
 
     decisions: int = 0
-    """Number of decisions that count."""
+    """Number of decisions that count for the performance rating."""
     loss: float = 0.0
-    """Equity lost by them."""
+    """Normalised equity lost by plays, with the cube, and by resignations."""
     play_loss: float = 0.0
+    """Part of it that plays have lost."""
     cube_loss: float = 0.0
+    """Part of it that cube decisions have lost."""
     luck: float = 0.0
     """Luck of all rolls, in normalised equity."""
     luck_in_points: float = 0.0
     """The same in points: the luck of each roll times the cube."""
     luck_in_chances: float = 0.0
     """The same in match winning chances; 0 in an unlimited match."""
+    loss_in_points: float = 0.0
+    """The loss in points: that of each decision times the cube before it."""
+    play_loss_in_points: float = 0.0
+    cube_loss_in_points: float = 0.0
+    loss_in_chances: float = 0.0
+    """The loss in match winning chances; 0 in an unlimited match."""
+    play_loss_in_chances: float = 0.0
+    cube_loss_in_chances: float = 0.0
+    unforced_plays: int = 0
+    """Number of plays that were not forced."""
+    cube_decisions: int = 0
+    """Number of close or actual cube decisions, as GNU Backgammon counts them."""
+    cube_errors: CubeErrors = CubeErrors()
 
     @property
     def pr(self) -> float | None:
         """Performance rating: 500 times the mean loss, as in eXtreme Gammon; None without a decision."""
         return 500 * self.loss / self.decisions if self.decisions else None
 
+    @property
+    def error_rate(self) -> float | None:
+        """Loss per decision as in GNU Backgammon: of unforced plays, and close or actual cube decisions."""
+        return _rate(self.play_loss + self.cube_loss, self.unforced_plays + self.cube_decisions)
+
+    @property
+    def play_error_rate(self) -> float | None:
+        """Loss per unforced play; None without one."""
+        return _rate(self.play_loss, self.unforced_plays)
+
+    @property
+    def cube_error_rate(self) -> float | None:
+        """Loss per close or actual cube decision; None without one."""
+        return _rate(self.cube_loss, self.cube_decisions)
+
+    @property
+    def level(self) -> SkillLevel | None:
+        """The level of GNU Backgammon for `error_rate`; None without a decision."""
+        return _level(self.error_rate)
+
+    @property
+    def play_level(self) -> SkillLevel | None:
+        """The level for `play_error_rate`."""
+        return _level(self.play_error_rate)
+
+    @property
+    def cube_level(self) -> SkillLevel | None:
+        """The level for `cube_error_rate`."""
+        return _level(self.cube_error_rate)
+
+    def estimated_rating(self, length: int) -> float | None:
+        """Return the rating at FIBS that these error rates stand for in backgammon matches of this length.
+
+        None without a decision, and for 0, an unlimited match.
+        """
+        if not length or self.error_rate is None:
+            return None
+        return estimated_rating(length, self.play_error_rate or 0.0, self.cube_error_rate or 0.0)
+
     def __add__(self, other: Self) -> PlayerStatistics:
-        return PlayerStatistics(*map(add, astuple(self), astuple(other)))
+        return PlayerStatistics(*map(add, astuple(self, recurse=False), astuple(other, recurse=False)))
+
+
+def _rate(loss: float, decisions: int) -> float | None:
+    return loss / decisions if decisions else None
+
+
+def _level(error_rate: float | None) -> SkillLevel | None:
+    return None if error_rate is None else skill_level(error_rate)
 
 
 def sum_statistics(
@@ -189,3 +292,8 @@ class MatchAnalysis:
     def figures_of(self, seat: Seat) -> PlayerStatistics:
         """Return the totals of one player."""
         return self.figures[seat]
+
+    def estimated_rating(self, seat: Seat) -> float | None:
+        """Return the rating at FIBS by a player's errors; None in an unlimited match, and in another game."""
+        transcript = self.transcript
+        return self.figures[seat].estimated_rating(transcript.length) if transcript.is_backgammon else None

@@ -31,6 +31,8 @@ class AnswerSection:
     note: str = ""
     folded: bool = False
     """Whether a page shows the figures only when they are asked for."""
+    not_in_text: tuple[str, ...] = ()
+    """Columns that the text leaves out, because a terminal of 80 columns has no room for them."""
 
 
 @frozen

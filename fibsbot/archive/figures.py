@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 from pathlib import PurePath
 from typing import Any, Final
 
 from attrs import frozen
 
 from fibsbot.archive.rows import OWNERS, step_of
+from fibsbot.drawing.axes import MONTHS, Scale, Tick, seconds
 from fibsbot.drawing.plot import Series, curve_svg
 from fibsbot.drawing.scene import ViewOptions
 from fibsbot.drawing.svg import board_svg
@@ -21,6 +23,8 @@ from fibsbot.rules.errors import RuleError
 from fibsbot.transcript import decisions
 
 BOARD_WIDTH: Final = 340
+CHART_SIZES: Final = ((760, 300), (400, 240))
+"""Width and height of a chart on wide and narrow screens."""
 _OWNERS: Final = {word: owner for owner, word in OWNERS.items()}
 _PHASES: Final = {
     "play": Phase.MOVE,
@@ -44,6 +48,8 @@ class Figure:
 
     svg: str
     caption: str
+    narrow: str = ""
+    """The same for a narrow screen; only charts have it, because their text is scaled with them."""
 
 
 @frozen
@@ -96,9 +102,34 @@ class Pictures:
 
     def curves(self, title: str, series: list[Series], x_label: str) -> tuple[Figure, ...]:
         """Draw a chart, unless no curve has points."""
-        if not self.drawn or not any(curve.points for curve in series):
+        if not any(curve.points for curve in series):
             return ()
-        return (Figure(curve_svg(series, title=title, x_label=x_label, zero=True, theme=Theme.PAGE), ""),)
+        return self._chart(series, title=title, x_label=x_label, zero=True)
+
+    def months(self, title: str, series: list[Series], y_label: str = "") -> tuple[Figure, ...]:
+        """Draw a chart whose points are in the middle of months, unless there are fewer than two months."""
+        times = sorted({x for curve in series for x, _ in curve.points})
+        if len(times) < 2:
+            return ()
+        labels = [Tick(time, _month(dt.datetime.fromtimestamp(time, dt.UTC))) for time in times]
+        return self._chart(series, title=title, y_label=y_label, x=Scale.TIME, x_ticks=labels, zero=True)
+
+    def _chart(self, series: list[Series], **options: Any) -> tuple[Figure, ...]:
+        if not self.drawn:
+            return ()
+        wide, narrow = (
+            curve_svg(series, theme=Theme.PAGE, width=width, height=height, **options) for width, height in CHART_SIZES
+        )
+        return (Figure(wide, "", narrow),)
+
+
+def middle_of(month: str) -> float:
+    """Return where a month such as `2026-03` is in a chart."""
+    return seconds(dt.datetime.strptime(f"{month}-15", "%Y-%m-%d").replace(tzinfo=dt.UTC))
+
+
+def _month(at: dt.datetime) -> str:
+    return f"{MONTHS[at.month - 1]} {at.year}"
 
 
 def _dice(text: str | None) -> Dice | None:

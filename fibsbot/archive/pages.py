@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fibsbot.archive.answers import Answer, AnswerSection
 from fibsbot.archive.figures import Figure
+from fibsbot.archive.performance import RareValue
 from fibsbot.drawing.html import Html, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.engine import short_details
@@ -44,7 +45,7 @@ def _section(section: AnswerSection) -> Html:
     return tag(
         "section",
         tag("h2", clean(section.heading)),
-        tag("p", clean(section.note), class_="note") if section.note else None,
+        *(tag("p", clean(line), class_="note") for line in section.note.splitlines()),
         *_figures(section, charts=True),
         *content,
     )
@@ -54,8 +55,13 @@ def _figures(section: AnswerSection, *, charts: bool) -> Iterator[Html]:
     for figure in section.figures:
         if _is_chart(figure) is charts:
             caption = tag("figcaption", clean(figure.caption)) if figure.caption else None
-            content = tag("div", Html(figure.svg), class_="plot") if charts else Html(figure.svg)
-            yield tag("figure", content, caption)
+            yield tag("figure", *(_chart(figure) if charts else [Html(figure.svg)]), caption)
+
+
+def _chart(figure: Figure) -> Iterator[Html]:
+    for size in ("wide", "narrow") if figure.narrow else ("",):
+        svg = figure.narrow if size == "narrow" else figure.svg
+        yield tag("div", Html(svg), class_=f"plot {size}".strip())
 
 
 def _is_chart(figure: Figure) -> bool:
@@ -96,12 +102,21 @@ def format_value(column: str, value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float):
-        if column in _SHARES:
-            return f"{value:.1%}"
-        return f"{value:.1f}" if column in _ROUGH else f"{value:.3f}"
+        return _format_number(column, value) + ("*" if isinstance(value, RareValue) else "")
     return f"{value:,}" if isinstance(value, int) and column not in _KEYS else clean(str(value), 200)
 
 
-_SHARES: Final = frozenset({"share", "matches won", "taken", "right to take"})
-_ROUGH: Final = frozenset({"PR", "PR of all", "rating", "mean rating", "distance"})
+def _format_number(column: str, value: float) -> str:
+    if column in _SHARES:
+        return f"{value:.1%}"
+    if column in _SIGNED_SHARES:
+        return f"{value:+.1%}"
+    if column == "change":
+        return f"{round(value, 1) + 0.0:+.1f}"  # not -0.0
+    return f"{value:.1f}" if column in _ROUGH or column.startswith("PR") else f"{value:.3f}"
+
+
+_SHARES: Final = frozenset({"share", "matches won", "taken", "right to take", "without luck", "its margin"})
+_SIGNED_SHARES: Final = frozenset({"luck"})
+_ROUGH: Final = frozenset({"margin", "rating", "mean rating", "distance"})
 _KEYS: Final = frozenset({"match", "game", "turn"})

@@ -51,9 +51,12 @@ def selected_rows(selection: DecisionSelection) -> tuple[str, tuple[Any, ...]]:
 class Questions(JudgedArchive):
     """The questions that can be asked of an archive."""
 
-    def profile(self, name: str) -> Answer:
-        """How well a player plays, and whether that changes. Raises QueryError for a player without matches."""
-        return profile(self, name)
+    def profile(self, name: str, since: dt.datetime | None = None) -> Answer:
+        """How well a player plays, and whether that changes since a day, by default since half of the matches.
+
+        Raises QueryError for a player without matches.
+        """
+        return profile(self, name, since)
 
     # -- openings -----------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from rich.text import Text
 from fibsbot.analysis.luck import luck_adjusted_result
 from fibsbot.analysis.model import Grade, MatchAnalysis, PlayerStatistics, PlayOption, ResignationValues
 from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.analysis.skill import SkillLevel, pr_class
 from fibsbot.cli.matches import (
     AnalysisRun,
     MatchSelection,
@@ -33,6 +34,7 @@ from fibsbot.cli.options import WorkerOptions, engine_name, rollout_options, wor
 from fibsbot.cli.output import print_lines
 from fibsbot.drawing.markup import clean
 from fibsbot.formats.conversion import reading_remarks
+from fibsbot.report.skill_figures import SkillFigure, class_figure, cube_error_figures, skill_figures
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind, match_timeline
 from fibsbot.report.totals import MatchTotals
 from fibsbot.rules.state import Seat
@@ -150,8 +152,10 @@ def match_output(name: str, timeline: MatchTimeline, *, luck: bool, width: int) 
     if analysis.note:
         yield Text(analysis.note)
     yield ""
-    table = _table(width, "", *(_name(transcript, seat) for seat in Seat))
-    for label, cells in _figures(timeline, luck=luck):
+    rows = list(_figures(timeline, luck=luck))
+    widest = max(len(cell) for _, cells in rows for cell in cells)
+    table = _table(width, "", *(_name(transcript, seat) for seat in Seat), widest=widest)
+    for label, cells in rows:
         table.add_row(label, *cells)
     yield table
 
@@ -191,6 +195,7 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
     analysis = timeline.analysis
     both = analysis.figures
     yield "performance rating (PR)", [_rating(figures) for figures in both]
+    yield _figure(class_figure(analysis))
     yield "decisions that count", [str(figures.decisions) for figures in both]
     yield "total loss", [f"{figures.loss:.3f}" for figures in both]
     yield "  by plays", [f"{figures.play_loss:.3f}" for figures in both]
@@ -201,6 +206,7 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
     counts = [_counts(timeline, seat) for seat in Seat]
     for grade, label in _GRADES.items():
         yield f"{label} ({grade.value})", [str(count[grade]) for count in counts]
+    yield from map(_figure, (*cube_error_figures(analysis), *skill_figures(analysis)))
     if luck:
         yield "luck", [_signed(figures.luck) for figures in both]
         yield "luck in points", [_signed(figures.luck_in_points) for figures in both]
@@ -209,6 +215,11 @@ def _figures(timeline: MatchTimeline, *, luck: bool) -> Iterator[tuple[str, Sequ
         adjusted = [luck_adjusted_result(analysis, seat) for seat in Seat]
         if None not in adjusted:
             yield "result without luck", [f"{100 * (chance or 0.0):.1f} %" for chance in adjusted]
+
+
+def _figure(figure: SkillFigure) -> tuple[str, Sequence[str]]:
+    indent = "  " if figure.is_part else ""
+    return f"{indent}{figure.label}", [cell.replace("%", " %") for cell in figure.cells]
 
 
 def _stored_loss(timeline: MatchTimeline, seat: Seat) -> float | None:
@@ -289,12 +300,13 @@ def _place(entry: TimelineEntry) -> str:
     return f"game {entry.step.game}, turn {entry.step.turn}"
 
 
-def _table(width: int, label: str, *columns: str) -> Table:
+def _table(width: int, label: str, *columns: str, widest: int = FIGURE_WIDTH) -> Table:
     """Return a table of labels and figures for this many columns of a terminal: names and labels give way first.
 
-    It may be wider, and has to be printed with `crop=False`: lines that the terminal wraps lose no figure.
+    It may be wider, and has to be printed with `crop=False`: lines that the terminal wraps lose no figure. `widest` is
+    the width of the widest cell if there are words among the figures, which are cut last.
     """
-    most = max(FIGURE_WIDTH, (width - LABEL_WIDTH) // len(columns) - _GAP)
+    most = max(widest, (width - LABEL_WIDTH) // len(columns) - _GAP)
     least = FIGURE_WIDTH + (_GAP + FIGURE_WIDTH) * len(columns)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     table.width = least if width < least else None
@@ -366,7 +378,16 @@ def _player(timeline: MatchTimeline, seat: Seat, *, luck: bool) -> dict[str, Any
     analysis = timeline.analysis
     figures = analysis.figures_of(seat)
     row: dict[str, Any] = {"name": analysis.transcript.players[seat].name, "pr": _rounded(figures.pr)}
-    row |= {key: _rounded(value) for key, value in asdict(figures).items() if luck or not key.startswith("luck")}
+    sums = asdict(figures)
+    kinds = sums.pop("cube_errors")
+    row |= {key: _rounded(value) for key, value in sums.items() if luck or not key.startswith("luck")}
+    row["cube_errors"] = {kind: {key: _rounded(value) for key, value in it.items()} for kind, it in kinds.items()}
+    row |= {"pr_class": None if figures.pr is None else pr_class(figures.pr)}
+    for kind in ("", "play_", "cube_"):
+        level: SkillLevel | None = getattr(figures, f"{kind}level")
+        row[f"{kind}error_rate"] = _rounded(getattr(figures, f"{kind}error_rate"))
+        row[f"{kind}level"] = None if level is None else level.value
+    row["estimated_rating"] = _rounded(analysis.estimated_rating(seat))
     row |= {_GRADES[grade]: count for grade, count in _counts(timeline, seat).items()}
     stored = _stored_loss(timeline, seat)
     row |= {} if stored is None else {"stored_loss": _rounded(stored)}

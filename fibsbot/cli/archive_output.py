@@ -10,6 +10,7 @@ import json
 import math
 import os
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -82,20 +84,46 @@ def print_rows(
 
 
 def print_table(columns: list[str], rows: list[tuple[str, ...]], left: list[bool] | None = None) -> None:
-    """Print texts as a table; `left` says which columns are not numbers, by default all."""
+    """Print texts as a table; `left` says which columns are not numbers, by default all.
+
+    If it is too wide for a terminal, headings are broken where their column has shorter texts.
+    """
+    console = _console()
+    headings = [clean(column, 60) for column in columns]
+    widths = [max(map(cell_len, texts)) for texts in zip(headings, *rows, strict=True)]
+    if sum(widths) + 2 * (len(widths) - 1) > console.width:
+        contents = zip(*rows, strict=True) if rows else [("",)] * len(columns)
+        headings = [
+            _broken(heading, max(map(cell_len, texts))) for heading, texts in zip(headings, contents, strict=True)
+        ]
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column, is_text in zip(columns, left or [True] * len(columns), strict=True):
+    for column, heading, is_text in zip(columns, headings, left or [True] * len(columns), strict=True):
         table.add_column(
-            escape(clean(column, 60)),
+            escape(heading),
             overflow="fold",
             justify="left" if is_text else "right",
             no_wrap=column in UNBROKEN,
         )
     for row in rows:
         table.add_row(*map(escape, row))
+    console.print(table)
+
+
+def print_text(text: str) -> None:
+    """Print lines of text, broken between words on a terminal."""
+    for line in text.splitlines():
+        click.echo("\n".join(textwrap.wrap(clean(line, len(line)), _console().width)))
+
+
+def _console() -> Console:
     is_terminal = sys.stdout.isatty()
     width = None if is_terminal or "COLUMNS" in os.environ else FILE_WIDTH
-    Console(highlight=False, soft_wrap=not is_terminal, width=width).print(table)
+    return Console(highlight=False, soft_wrap=not is_terminal, width=width)
+
+
+def _broken(heading: str, width: int) -> str:
+    """Return a heading as lines of this width, or as wide as its longest word."""
+    return "\n".join(textwrap.wrap(heading, max(width, *map(len, heading.split())))) if heading else ""
 
 
 def _json_value(value: Any) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Callable
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from fibsbot.cli import UserError
-from fibsbot.cli.archive_output import archive_option, opened, print_table
-from fibsbot.cli.options import FILE, decision_options
+from fibsbot.cli.archive_output import archive_option, opened, print_table, print_text
+from fibsbot.cli.options import FILE, Day, decision_options
 from fibsbot.cli.output import check_free, check_writable
 from fibsbot.engine import MAX_PLIES, short_details
 from fibsbot.files import os_errors_as, replacing
@@ -117,10 +119,11 @@ def _print(answer: Answer) -> None:
     for section in answer.sections:
         click.echo(f"\n{section.heading}")
         if section.note:
-            click.echo(section.note)
+            print_text(section.note)
         if section.columns:
-            rows = [tuple(map(format_value, section.columns, row)) for row in section.rows]
-            print_table(list(section.columns), rows, text_columns(section))
+            shown = [column not in section.not_in_text for column in section.columns]
+            rows = [tuple(compress(map(format_value, section.columns, row), shown)) for row in section.rows]
+            print_table(list(compress(section.columns, shown)), rows, list(compress(text_columns(section), shown)))
 
 
 @click.command()
@@ -136,10 +139,20 @@ def openings(folder: Path, **options: Any) -> None:
 
 @click.command()
 @click.argument("name")
+@click.option(
+    "--since",
+    metavar="DATE",
+    type=Day(),
+    help="Compare the matches from this day on (UTC) with those before.  [default: the later half of the matches]",
+)
 @_question
-def profile(name: str, folder: Path, **options: Any) -> None:
-    """Show how well a player plays each kind of position."""
-    _ask(lambda questions: questions.profile(name), folder, options)
+def profile(name: str, folder: Path, *, since: dt.datetime | None, **options: Any) -> None:
+    """Show how well a player plays, and whether that changes.
+
+    By month and by kind of decision, class of position, score and stage of the game, each beside all players; earlier
+    matches against later ones; the luck and the results of matches without it; and the worst errors.
+    """
+    _ask(lambda questions: questions.profile(name, since), folder, options)
 
 
 @click.command()

@@ -49,7 +49,7 @@ def export_deck(  # noqa: PLR0913 - what the options say
         raise selection.none_found()
     if not exercises:
         words = clean(selection.decisions.words, 200)
-        raise UserError(f"there is no error to write: none in {plural(len(ours), 'match')} is selected ({words})")
+        raise UserError(f"expected an error to write, found none in {plural(len(ours), 'match')} ({words})")
     count = _write(exercises, path)
     if path is not None:
         click.echo(f"{path}: {plural(count, 'card')} from {plural(len(ours) - work.failed, 'match')}")

@@ -21,7 +21,7 @@ from fibsbot.config.build import FoundPassword, account_paths, account_settings,
 from fibsbot.config.hooks import hook_paths, notify_hooks
 from fibsbot.config.parser import config_from_tables, read_toml
 from fibsbot.config.settings import AccountConfig, Config, ConfigProblem, ConfigProblemsError
-from fibsbot.files import check_can_create, is_disk_full
+from fibsbot.files import at_home, check_can_create, is_disk_full
 from fibsbot.notify.settings import Hook, NotifyEvent, NotifySettings, is_web_address
 from fibsbot.policy import Direction, MatchRequest, reasons_to_refuse
 from fibsbot.strategies import base_name, is_file
@@ -266,7 +266,7 @@ def _play(config: Config, account: AccountConfig) -> Conditions:
 def _lists(config: Config, _: AccountConfig) -> Conditions:
     for setting in ("block", "allow"):
         for number, place in enumerate(getattr(config.lists, setting), 1):
-            missing = not is_web_address(place) and not Path(place).expanduser().is_file()
+            missing = not is_web_address(place) and not at_home(place).is_file()
             yield missing, f"lists.{setting}[{number}] is no file that can be read"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from attrs import field, frozen
@@ -31,6 +31,8 @@ class Series:
     name: str
     points: tuple[tuple[float, float], ...] = field(converter=_points)
     """x and y of each point, x rising. A point that is not finite interrupts the curve."""
+    intervals: tuple[tuple[float, float], ...] = field(default=(), converter=_points)
+    """The lowest and highest value that each point may have, drawn as a vertical line through it; empty for none."""
 
 
 @frozen
@@ -105,9 +107,11 @@ def curve_svg(  # noqa: PLR0913 - the parts of a chart
     if len(series) > len(SERIES):
         raise ValueError(f"expected {len(SERIES)} series at most, got {len(series)}")
     values = [point for curve in series for point in curve.points if _finite(point)]
+    ends = [end for curve in series for interval in curve.intervals for end in interval]
     xs = value_range([point[0] for point in values], x)
-    low, high = value_range([*(point[1] for point in values), *y_range, *([0.0] if zero else [])], Scale.NUMBER)
+    low, high = value_range([*(point[1] for point in values), *ends, *y_range, *([0.0] if zero else [])], Scale.NUMBER)
     margin = 0.04 * (high - low)
+    labels = {tick.value: tick.text for tick in x_ticks or () if x is Scale.TIME}
     if x_ticks is None:
         x_ticks = ticks(*xs, x, max(2, width // 110)) if values else []
     y_ticks = ticks(low, high, Scale.NUMBER, max(2, height // 55)) if values else []
@@ -124,7 +128,7 @@ def curve_svg(  # noqa: PLR0913 - the parts of a chart
     plot = " ".join(map(coord, (axes.left, axes.top, axes.right, axes.bottom)))
     return _document(
         axes,
-        [_describe_curve(curve, x) for curve in series],
+        [_describe_curve(curve, x, labels) for curve in series],
         body,
         (*SERIES[: len(series)], *{marker.role: None for marker in markers}),
         f' data-x="{xs[0]:.10g} {xs[1]:.10g}" data-plot="{plot}"',
@@ -226,6 +230,13 @@ def _curve(curve: Series, number: int, axes: Axes) -> Iterator[str]:
         line = 'fill-opacity="0" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'
         path = "".join(_path(_thinned(run)) for run in runs)
         yield f'<path d="{path}" {line}{_line(number, axes.theme)}/>'
+    lines = [
+        f"M{coord(axes.x(point[0]))} {coord(axes.y(low))}V{coord(axes.y(high))}"
+        for point, (low, high) in zip(curve.points, curve.intervals, strict=False)
+        if all(map(math.isfinite, (*point, low, high)))
+    ]
+    if lines:
+        yield f'<path d="{"".join(lines)}" stroke-width="1.2" stroke-opacity="0.7"{paint(SERIES[number], axes.theme)}/>'
     few = sum(map(len, runs)) <= MAX_DOTTED
     dots = [point for run in runs for point in run if few or len(run) == 1]
     if dots:
@@ -252,12 +263,13 @@ def _path(points: Sequence[tuple[float, float]]) -> str:
     return f"M{' '.join(map(coord, rounded[0]))}" + (f"l{' '.join(steps)}" if len(rounded) > 1 else "")
 
 
-def _describe_curve(curve: Series, x: Scale) -> str:
+def _describe_curve(curve: Series, x: Scale, labels: Mapping[float, str]) -> str:
     finite = [point for point in curve.points if _finite(point)]
     if not finite:
         return f"{clean(curve.name)}: {NO_DATA}"
     ends = " to ".join(
-        f"{format_value(value, Scale.NUMBER)} at {format_value(at, x)}" for at, value in (finite[0], finite[-1])
+        f"{format_value(value, Scale.NUMBER)} at {labels.get(at) or format_value(at, x)}"
+        for at, value in (finite[0], finite[-1])
     )
     low, high = (format_value(choose(value for _, value in finite), Scale.NUMBER) for choose in (min, max))
     return f"{clean(curve.name)}: {ends}; between {low} and {high}, {len(finite)} points"

@@ -67,7 +67,7 @@ def load_ruleset(name: str) -> Ruleset:
     """
     game, *options = name.lower().split(":")
     if game not in _WHERE:
-        raise unknown_game(name)
+        raise unknown_game(name, "backgammon")
     rules: Ruleset = pkgutil.resolve_name(_WHERE[game])
     own = {option.name: option for option in rules.options}
     changed: dict[tuple[bool, str], str] = {}
@@ -86,8 +86,11 @@ def load_ruleset(name: str) -> Ruleset:
 
 def load_other_game(name: str) -> Ruleset:
     """Return a game as `load_ruleset` does, for what concerns other games than backgammon alone; raise its errors."""
-    if name.lower().partition(":")[0] == "backgammon":
+    game = name.lower().partition(":")[0]
+    if game == "backgammon":
         raise UnknownGameError(f"expected another game than backgammon, got {name!r}")
+    if game not in _WHERE:
+        raise unknown_game(name)
     return load_ruleset(name)
 
 

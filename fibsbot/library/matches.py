@@ -19,6 +19,7 @@ from fibsbot.library.evaluations import DEFAULT_EVALUATOR, evaluator_of
 from fibsbot.library.hints import MATCH_HINTS, missing
 from fibsbot.library.json_values import JsonValue
 from fibsbot.library.printed import Printed, short_name
+from fibsbot.rules.state import Seat
 from fibsbot.transcript import Game, Transcript, walk
 
 if TYPE_CHECKING:
@@ -232,19 +233,35 @@ class AnalysedMatch(JsonValue, Printed):
         return first.pr, second.pr
 
     @property
+    def figures(self) -> tuple[PlayerStatistics, PlayerStatistics]:
+        """The totals of both players: losses by kind, error rates and levels, luck."""
+        return self.analysis.figures
+
+    @property
+    def estimated_ratings(self) -> tuple[float | None, float | None]:
+        """The ratings at FIBS that their errors stand for; None in an unlimited match, and in other games."""
+        first, second = (self.analysis.estimated_rating(seat) for seat in Seat)
+        return first, second
+
+    @property
     def has_luck(self) -> bool:
         """Whether the luck of the rolls was analysed: it is not known after `analyse(match, luck=False)`."""
         return any(one.luck is not None for game in self.analysis.games for one in game.decisions)
 
     def columns(self) -> Sequence[str]:
         """Return the headings."""
-        return ("player", " decisions", " lost", " PR", " luck")
+        return ("player", " decisions", " lost", " PR", " luck", "level")
 
     def rows(self) -> Sequence[Sequence[str]]:
         """Return a row for each player."""
         return [
-            [short_name(name), *_cells(figures), f"{figures.luck:+.3f}" if self.has_luck else "-"]
-            for name, figures in zip(self.players, self.analysis.figures, strict=True)
+            [
+                short_name(name),
+                *_cells(figures),
+                f"{figures.luck:+.3f}" if self.has_luck else "-",
+                figures.level.value if figures.level else "-",
+            ]
+            for name, figures in zip(self.players, self.figures, strict=True)
         ]
 
     def note(self) -> str:
@@ -283,7 +300,7 @@ class _Sums:
         self.figures = PlayerStatistics()
 
     def add(self, one: AnalysedDecision) -> None:
-        from fibsbot.analysis.match_analysis import statistics_of  # noqa: PLC0415 - loads the engine's arrays
+        from fibsbot.analysis.decision_statistics import statistics_of  # noqa: PLC0415 - loads the engine's arrays
 
         self.figures += statistics_of(one)
 

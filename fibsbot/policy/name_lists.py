@@ -79,7 +79,7 @@ class PlayerLists:
 
 @frozen
 class ListSettings:
-    """Lists of players in files or at web addresses, which `fibsbot run` reads again and again.
+    """Lists of players in files or at web addresses, which `fibsbot run` and `play` read again and again.
 
     An entry per line as in `policy.block` and `policy.allow`, with which they count together; `#` begins a comment. A
     list that cannot be read, or has anything else in it, changes nothing: the last good copy stays in use.

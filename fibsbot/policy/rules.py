@@ -275,7 +275,7 @@ def _max_bots_per_day(policy: Policy, request: MatchRequest) -> str | None:
     if most is None or played < most or not is_bot(request.name, request.client):
         return None
     matches = plural(played, "match")
-    return f"I've played {matches} with bots in the last 24 hours; the rest of my time is for people. Try again later."
+    return f"I've played {matches} with bots in the last 24 hours; the rest of my time is for people."
 
 
 def _experience(policy: Policy, request: MatchRequest) -> str:

@@ -87,7 +87,11 @@ def note_of(exercise: Exercise) -> AnkiNote:
     title = f"{player} {origin(exercise)}: {exercise.title}"
     return AnkiNote(
         guid=f"{TAG}-{exercise.id}",
-        deck=("Backgammon", f"Errors of {deck_name(player)}", KINDS[exercise.kind].capitalize()),
+        deck=(
+            deck_name(exercise.state.rules.title),
+            f"Errors of {deck_name(player)}",
+            KINDS[exercise.kind].capitalize(),
+        ),
         fields=(_plain(title), asked, _question(exercise), solved, _answer(exercise), _source(exercise), ""),
         tags=_tags(exercise),
         pictures=asked_pictures | solved_pictures,
@@ -139,7 +143,9 @@ def _board(exercise: Exercise, play: Play | None) -> tuple[Html, dict[str, str]]
 
 
 def _question(exercise: Exercise) -> Html:
-    score = dict(describe_state(exercise.state))["score"]
+    rules, score = exercise.state.rules, dict(describe_state(exercise.state))["score"]
+    if rules is not BACKGAMMON:
+        score = f"{rules.title} ({rules.full_name}), {score}"
     choices = [tag("li", _plain(exercise.choice_name(text))) for text in texts_to_choose(exercise)]
     return join_html(
         tag("p", _plain(exercise.title), class_="question"),

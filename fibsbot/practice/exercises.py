@@ -133,7 +133,7 @@ class Exercise:
                 return f"You are doubled to {2 * self.state.cube}. Your answer?"
             case ExerciseKind.NAME:
                 naming = self.state.naming
-                return f"Which {naming.value if naming else 'number'} do you name?"
+                return f"You name {naming.value if naming else 'a number'}. Which?"
             case ExerciseKind.RESIGNATION:
                 return "Resign, or play on?"
         return (
@@ -148,6 +148,8 @@ class Exercise:
             return "No redouble"
         if text == CubeAction.BEAVER.value and self.state.redoubled:
             return REDOUBLE_NAMES[1].capitalize()
+        if text.startswith(_NAME):
+            return text.removeprefix(_NAME)
         if text.startswith("resign "):
             return f"Resign {Level(int(text.removeprefix('resign '))).words}"
         return _CHOICE_NAMES.get(text, text)
@@ -191,6 +193,8 @@ class Exercise:
             raise ExerciseError(f"expected an exercise: {describe_error(error)}"[:200]) from None
 
 
+_NAME: Final = "name "
+"""Before the number that a choice names."""
 _CHOICE_NAMES: Final = {
     "roll": "No double",
     "double": "Double",

@@ -33,6 +33,7 @@ from fibsbot.report.score_sheet import (
     player_name,
     score_sheet,
 )
+from fibsbot.report.skill_figures import NO_VALUE
 from fibsbot.report.statistics import dice_section, format_rating
 from fibsbot.report.timeline import MatchTimeline, match_timeline
 from fibsbot.report.totals import MatchTotals, has_luck, totals_html
@@ -93,7 +94,7 @@ def _index_row(match: IndexEntry, *, luck: bool) -> Html:
     cells = [
         " \N{EN DASH} ".join(map(str, transcript.scores)) + open_,
         f"{format_rating(a)} : {format_rating(b)}",
-        *([format_signed(a.luck - b.luck, 2) if match.has_luck else statistics.NO_VALUE] if luck else []),
+        *([format_signed(a.luck - b.luck, 2) if match.has_luck else NO_VALUE] if luck else []),
         str(transcript.length) if transcript.length else "unlimited",
         format_time(transcript.started) if transcript.started else "",
     ]
@@ -282,6 +283,7 @@ def _match_section(match: MatchTimeline, level: int) -> Html:
             tag(
                 "div",
                 statistics.performance_table(match, luck=luck),
+                tag("div", statistics.skill_table(match), statistics.cube_table(match), class_="stacked"),
                 statistics.games_table(match, luck=luck),
                 class_="tables",
             ),

@@ -16,6 +16,7 @@ from fibsbot.drawing.markup import clean
 from fibsbot.drawing.plot import Annotation, Bar, Marker, Series, bars_svg, curve_svg
 from fibsbot.drawing.themes import ColourRole, Theme
 from fibsbot.report.score_sheet import CLASSES, format_signed, plain_player_name, player_name
+from fibsbot.report.skill_figures import NO_VALUE, SkillFigure, class_figure, cube_error_figures, skill_figures
 from fibsbot.report.timeline import MatchTimeline, TimelineEntry, TimelineKind
 from fibsbot.rules.general_plays import rolls
 from fibsbot.rules.state import Seat
@@ -30,7 +31,6 @@ GRAPH_LIMIT: Final = 1.5
 """Normalised equity at which the graph is cut off, so that a certain gammon does not flatten the rest."""
 GRAPH_SIZES: Final = {"wide": (1180, 220), "narrow": (400, 230)}
 """The graph is drawn twice, because its text is scaled with it."""
-NO_VALUE: Final = "\N{EN DASH}"
 
 
 def equity_graph(match: MatchTimeline) -> Html:
@@ -157,6 +157,7 @@ def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
 
     rows = [
         line("Performance rating (PR)", format_rating, "500 times the mean loss of a decision: the lower, the better"),
+        _figure_row(class_figure(match.analysis)),
         line("Decisions that count", lambda figures: str(figures.decisions)),
         line("Loss in all", lambda figures: f"{figures.loss:.3f}"),
         line("of it by plays", lambda figures: f"{figures.play_loss:.3f}"),
@@ -169,6 +170,26 @@ def performance_table(match: MatchTimeline, *, luck: bool) -> Html:
     analysed = f"analysed by {clean(match.analysis.evaluator)}"
     details = f" ({clean(match.analysis.details)})" if match.analysis.details else ""
     return table(f"Performance, {analysed}{details}", columns, rows)
+
+
+def skill_table(match: MatchTimeline) -> Html:
+    """Return the table of what the errors cost, and of both players' levels."""
+    columns = ("", *(player_name(match.analysis.transcript, seat) for seat in Seat))
+    return table("Skill, as GNU Backgammon measures it", columns, map(_figure_row, skill_figures(match.analysis)))
+
+
+def cube_table(match: MatchTimeline) -> Html | None:
+    """Return the table of both players' errors with the cube; None if there were none."""
+    rows = [_figure_row(figure) for figure in cube_error_figures(match.analysis)]
+    columns = ("", *(player_name(match.analysis.transcript, seat) for seat in Seat))
+    return table("Errors with the cube, and their loss", columns, rows) if rows else None
+
+
+def _figure_row(figure: SkillFigure) -> Html:
+    label = f"of it {figure.label}" if figure.label.startswith("by ") else figure.label
+    return table_row(
+        label if figure.is_part else label[0].upper() + label[1:], *figure.cells, explained=figure.explained
+    )
 
 
 _GRADES: Final = {Grade.DOUBTFUL: "Doubtful decisions", Grade.ERROR: "Errors", Grade.BLUNDER: "Blunders"}

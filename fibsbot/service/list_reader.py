@@ -20,7 +20,7 @@ from typing import Final, Never, TypeVar
 import structlog
 from attrs import define, frozen
 
-from fibsbot.files import read_json, replacing
+from fibsbot.files import at_home, read_json, replacing
 from fibsbot.notify.settings import is_web_address
 from fibsbot.policy.name_lists import ListSettings, NameList, PlayerLists
 from fibsbot.version import __version__
@@ -142,7 +142,7 @@ class ListReader:
         if is_address and not ask:
             return source.names
         try:
-            copy = asyncio.run(_fetched(place, source.copy)) if is_address else _read_file(Path(place).expanduser())
+            copy = asyncio.run(_fetched(place, source.copy)) if is_address else _read_file(at_home(place))
             if copy is not None and (source.names is None or copy != source.copy):
                 source.names = NameList.parse(copy.text)
                 source.copy = copy

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Final, cast
 
 import pytest
-from attrs import asdict, evolve
+from attrs import astuple, evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fibsbot.analysis.luck import LuckAdjustedResults, luck_adjusted_result, mean_interval
 from fibsbot.analysis.match_analysis import AnalysisError
-from fibsbot.analysis.model import MatchAnalysis, PlayerStatistics
+from fibsbot.analysis.model import CubeErrors, MatchAnalysis, PlayerStatistics
 from fibsbot.analysis.results import (
     Z_95,
     ConnectionStatistics,
@@ -249,7 +249,10 @@ def test_luck_adjusted_results_of_both_players_add_up_to_one(seed: int, length: 
 
 
 def test_sums_of_a_player_begin_at_zero() -> None:
-    assert not any(asdict(PlayerStatistics()).values())
+    nothing = PlayerStatistics()
+    assert nothing + PlayerStatistics() == nothing
+    assert {0, CubeErrors()} == set(astuple(nothing, recurse=False))
+    assert {0} == {value for errors in astuple(CubeErrors(), recurse=False) for value in astuple(errors)}
 
 
 def test_an_incomplete_match_is_not_adjusted() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 from attrs import evolve
 
+from fibs_protocol.messages import Message
 from fibsbot.bot.agent import Agent
 from fibsbot.bot.events_and_actions import Record
 from fibsbot.bot.runner import Observer, Runner, SessionResult
@@ -84,6 +85,22 @@ class Counting(Watcher):
         super().on_record(record, agent)
         self._left -= record.name == self._name
         if not self._left:
+            self.reached.set()
+
+
+class Told(Watcher):
+    """Waits until a text is said to somebody."""
+
+    def __init__(self, text: str) -> None:
+        """Wait for this text."""
+        super().__init__()
+        self.text = text
+        self.reached = asyncio.Event()
+
+    def on_message(self, message: Message, agent: Agent) -> None:
+        """Look for the text."""
+        super().on_message(message, agent)
+        if self.text in str(message):
             self.reached.set()
 
 

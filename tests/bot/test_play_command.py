@@ -13,16 +13,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from fibs_protocol.messages import Message
-from fibsbot.bot.agent import Agent
-from fibsbot.bot.runner import Observer
 from fibsbot.cli import main, play
 from fibsbot.cli import play_session as play_module
 from fibsbot.cli.options import server_address
 from fibsbot.server.server import Server
 from fibsbot.strategies.questions import LastResort
 from tests import forked
-from tests.bot.live_bots import CHEAP, Counting, play_session, settings
+from tests.bot.live_bots import CHEAP, Counting, Told, play_session, settings
 from tests.forked import Forked
 from tests.patience import SOON
 from tests.service.accounts import opponent
@@ -92,20 +89,6 @@ async def test_the_first_interrupt_finishes_the_match_and_the_second_leaves(serv
         assert (0 if matches else 130) == status, err
         assert ("1 matches played" in out) is bool(matches)
         assert ["once more: leave at once" in err, "the server saves the match" in err] == [True, interrupts == 2]
-
-
-class Told(Observer):
-    """Waits until a text is said to somebody."""
-
-    def __init__(self, text: str) -> None:
-        """Wait for this text."""
-        self.text = text
-        self.reached = asyncio.Event()
-
-    def on_message(self, message: Message, agent: Agent) -> None:  # noqa: ARG002 - the interface
-        """Look for the text."""
-        if self.text in str(message):
-            self.reached.set()
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 import pytest
@@ -11,11 +12,15 @@ from hypothesis import strategies as st
 from fibsbot.bot.chat import ONLY_WATCHERS
 from fibsbot.bot.settings import ChatSettings
 from fibsbot.policy import Lengths, Policy
+from fibsbot.server.server import Server
 from fibsbot.strategies.base import PlayAnswer
 from tests.bot.agent_script import ME, START_CELLS, Script, after, board
+from tests.bot.live_bots import CHEAP, Told
 from tests.bot.lobby_lines import who
 from tests.bot.test_opponent_search import Seeker
 from tests.examples import examples
+from tests.patience import SOON
+from tests.service.accounts import opponent
 
 # -- people first ---------------------------------------------------------------------------------------------------
 
@@ -59,6 +64,15 @@ def test_after_so_many_matches_with_bots_the_rest_of_the_day_is_for_people() -> 
     assert refused.startswith("tell gnubot I've played 2 matches with bots in the last 24 hours; the rest of")
     script.server("16 gnubot", invitation("ford"))
     assert 1 == len(script.questions), "a person is asked about"
+
+
+async def test_over_a_real_connection_a_bot_that_asks_again_is_refused() -> None:
+    refused = Told("I've played 1 match with bots in the last 24 hours; the rest of my time is for people.")
+    async with Server(seed=3, limits=CHEAP) as server:
+        marvin = opponent(server.port, "marvin", policy=Policy(max_bots_per_day=1))
+        async with marvin, opponent(server.port, "gnubot", watcher=refused, invite="marvin"):
+            async with asyncio.timeout(SOON):
+                await refused.reached.wait()
 
 
 def test_ratings_are_compared_with_the_bots_own() -> None:

@@ -14,6 +14,7 @@ from attrs import evolve
 from click.testing import CliRunner, Result
 
 from fibsbot.analysis.selection import KINDS
+from fibsbot.analysis.skill import SkillLevel
 from fibsbot.cli import EXIT_USAGE, main
 from fibsbot.cli.options import engine_name
 from fibsbot.engine import DEFAULT_TRIALS
@@ -149,6 +150,15 @@ def test_programs_get_every_error_in_its_order(match: str) -> None:
     assert "heuristic" == row["evaluator"]
     assert 2 == len(row["players"])
     assert all(set(HEADS) < set(it) for it in row["players"])
+    for player in row["players"]:
+        kinds = player["cube_errors"].values()
+        assert pytest.approx(sum(it["loss"] for it in kinds), abs=1e-5) == player["cube_loss"]
+        assert all((it["count"] > 0) is (it["loss"] > 0) for it in kinds)
+        counted = player["unforced_plays"] + player["cube_decisions"]
+        lost = player["play_loss"] + player["cube_loss"]
+        assert pytest.approx(lost, abs=1e-4) == player["error_rate"] * counted
+        assert player["level"] in {it.value for it in SkillLevel}
+        assert 2050 >= player["estimated_rating"]
     graded = sum(it["doubtful"] + it["errors"] + it["blunders"] for it in row["players"])
     assert graded == len(row["errors"]) > 0
     places = [(it["game"], it["turn"]) for it in row["errors"]]
@@ -231,7 +241,7 @@ def test_no_figure_is_cut_in_a_narrow_terminal(match: str) -> None:
         return re.findall(r"[-+]?[0-9]+(?:\.[0-9]+)?(?: %)?", "\n".join(table))
 
     wide = figures(80)
-    assert 22 == len(wide)
+    assert 35 == len(wide)
     assert wide == figures(36)
 
 

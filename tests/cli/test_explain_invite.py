@@ -182,20 +182,25 @@ def test_each_account_has_its_own_policy(explain: Explain) -> None:
 # -- what the store knows -------------------------------------------------------------------------------------------
 
 
+def write_matches(folder: Path, opponent: str, *hours_ago: float) -> None:
+    """Write matches of marvin with an opponent into the store of a folder, the first one first."""
+    writer = StoreWriter(folder / "fibsbot.db")
+    now = dt.datetime.now(dt.UTC)
+    known = {"rating": 1623.45, "experience": 57, "client": "JavaFIBS"}
+    for hours in hours_ago:
+        begun = now - dt.timedelta(hours=hours, minutes=5)
+        started = {"opponent": opponent, "length": 1, "resumed": False, **known}
+        writer.put("marvin", "logged_in", {"name": "marvin"}, begun)
+        writer.put("marvin", "match_started", started, begun)
+        ended = {"opponent": opponent, "length": 1, "won": True, "score": [1, 0]}
+        writer.put("marvin", "match_ended", ended, now - dt.timedelta(hours=hours))
+    assert writer.close()
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> None:
     """Make a store in which ford and marvin have played twice today and once before."""
-    writer = StoreWriter(tmp_path / "fibsbot.db")
-    now = dt.datetime.now(dt.UTC)
-    known = {"rating": 1623.45, "experience": 57, "client": "JavaFIBS"}
-    for hours in (80.0, 3.0, 0.2):
-        begun = now - dt.timedelta(hours=hours, minutes=5)
-        started = {"opponent": "ford", "length": 1, "resumed": False, **known}
-        writer.put("marvin", "logged_in", {"name": "marvin"}, begun)
-        writer.put("marvin", "match_started", started, begun)
-        ended = {"opponent": "ford", "length": 1, "won": True, "score": [1, 0]}
-        writer.put("marvin", "match_ended", ended, now - dt.timedelta(hours=hours))
-    assert writer.close()
+    write_matches(tmp_path, "ford", 80.0, 3.0, 0.2)
 
 
 @pytest.mark.usefixtures("store")
@@ -208,6 +213,18 @@ def test_what_the_store_remembers_is_used(explain: Explain) -> None:
     assert lines[2].endswith("I can play you again in 48 minutes.")
     expected = "from fibsbot.db: rating 1623.45, experience 57, client JavaFIBS, last match 13 minutes ago, 2 matches"
     assert [f"{expected} in 24 hours"] == lines[4:]
+
+
+@pytest.mark.usefixtures("store")
+def test_matches_with_all_bots_are_counted_together(explain: Explain, tmp_path: Path) -> None:
+    write_matches(tmp_path, "gnubot", 50.0, 2.0)
+    policy = '[account]\nname = "marvin"\n[policy]\nbot_pause = 10800\nmax_bots_per_day = 1\n'
+    lines = explain("GammonBot", "1", config=policy).output.splitlines()
+    assert ["GammonBot", "bot_pause", "max_bots_per_day", "from"] == [line.split()[0] for line in lines]
+    assert lines[2].endswith("I've played 1 match with bots in the last 24 hours; the rest of my time is for people.")
+    assert lines[3].startswith("from fibsbot.db: last match with a bot ")
+    assert lines[3].endswith(" ago, 1 match with bots in 24 hours")
+    assert 0 == explain("ford", "1", config=policy).exit_code
 
 
 @pytest.mark.usefixtures("store")

@@ -335,7 +335,7 @@ def test_a_match_of_which_nobody_says_whose_it_is_is_left_out_with_a_line(
     [
         (("--format", "anki"), "expected -o FILE for a deck of Anki, or -o - for the standard output"),
         (("--format", "anki", "-o", "FOLDER"), "expected a file for the deck of Anki, got the folder "),
-        (("-o", "x.apkg", "--worse-than", "9"), "there is no error to write: none in 1 match is selected (from 9)"),
+        (("-o", "x.apkg", "--worse-than", "9"), "expected an error to write, found none in 1 match (from 9)"),
         (("-o", "x.apkg", "--player", "eve"), "expected at least one match for --player eve, found none"),
         (("--format", "mat", "--player", "alice"), "expected --player with --format anki alone, got --format mat"),
         (("--format", "csv", "-j", "2"), "expected --jobs with --format anki alone, got --format csv"),

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fibsbot.drawing.axes import Scale, nice_step, seconds, ticks, value_range
+from fibsbot.drawing.axes import Scale, Tick, nice_step, seconds, ticks, value_range
 from fibsbot.drawing.plot import Annotation, Bar, Series, bars_svg, curve_svg
 from fibsbot.drawing.plot_text import curve_text
 from tests.drawing.svg_checks import NASTY, SVG, parsed, reaches_out, said, texts
@@ -69,6 +69,24 @@ def test_the_root_element_has_the_coordinates_of_the_plot() -> None:
     assert "10 30" == root.attrib["data-x"]
     dots = [float(it.attrib["cx"]) for it in root.iter(f"{SVG}circle")]
     assert [left, right] == dots
+
+
+def test_an_interval_is_a_line_through_its_point() -> None:
+    intervals = [(1, 9), (math.nan, 5), (4, 4)]
+    root = parsed(curve_svg([Series("a", [(10, 5), (20, 5), (30, math.inf)], intervals)], title="t"))
+    _, top, _, bottom = map(float, root.attrib["data-plot"].split())
+    (dot, _) = list(root.iter(f"{SVG}circle"))
+    (line,) = [path.attrib["d"] for path in root.iter(f"{SVG}path") if path.attrib.get("stroke-opacity")]
+    x, low, high = map(float, re.findall(r"[\d.]+", line))
+    assert float(dot.attrib["cx"]) == x
+    assert top <= high < float(dot.attrib["cy"]) < low <= bottom
+
+
+def test_months_have_their_names_in_the_description() -> None:
+    marks = [Tick(BEGIN, "Jan 2000"), Tick(BEGIN + 31 * 86_400, "Feb 2000")]
+    points = [(mark.value, 12) for mark in marks]
+    root = parsed(curve_svg([Series("PR", points)], title="t", x=Scale.TIME, x_ticks=marks))
+    assert "PR: 12.0 at Jan 2000 to 12.0 at Feb 2000; between 12.0 and 12.0, 2 points" == said(root, "desc")
 
 
 def test_at_most_six_series_are_drawn() -> None:

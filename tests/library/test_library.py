@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import pkgutil
 import re
@@ -330,8 +331,36 @@ def test_what_cannot_be_read_is_said_at_the_call(tmp_path: Path) -> None:
 def test_luck_that_was_not_analysed_is_not_shown_as_none() -> None:
     (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
     without = bg.analyse(match, "engine:0", luck=False)
-    assert ["-", "-"] == [row[-1] for row in without.rows()]
+    luck = without.columns().index(" luck")
+    assert ["-", "-"] == [row[luck] for row in without.rows()]
     assert not without.has_luck
+
+
+def test_an_analysed_match_has_levels_and_ratings() -> None:
+    (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
+    analysed = bg.analyse(match, "engine:0", luck=False)
+    assert analysed.figures == analysed.analysis.figures
+    level = analysed.columns().index("level")
+    assert [it.level and it.level.value for it in analysed.figures] == [row[level] for row in analysed.rows()]
+    for figures, rating in zip(analysed.figures, analysed.estimated_ratings, strict=True):
+        assert rating == figures.estimated_rating(1)
+        assert 2050 > (rating or 0.0)
+
+
+def test_analyses_that_were_written_before_an_addition_are_read() -> None:
+    (match,) = bg.read(ROOT / "tests/data/formats/mat/one_point.mat")
+    analysed = bg.analyse(match, "engine:0", luck=False)
+    old = {"decisions", "loss", "play_loss", "cube_loss", "luck", "luck_in_points", "luck_in_chances"}
+    values = json.loads(analysed.to_json())
+    parts = [values["analysis"], *values["analysis"]["games"]]
+    for part in parts:
+        part["figures"] = [{name: value for name, value in it.items() if name in old} for it in part["figures"]]
+        for decision in part.get("decisions", ()):
+            del decision["loss_in_chances"]
+    read = type(analysed).from_json(json.dumps(values))
+    assert analysed.pr == read.pr
+    assert (None, None) == read.estimated_ratings
+    assert [it.loss for it in analysed.errors()] == [it.loss for it in read.errors()]
 
 
 def test_a_notebook_shows_the_games_of_a_match() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from attrs import evolve
+from attrs import astuple, evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -231,6 +231,19 @@ def test_the_evaluator_is_named_beside_the_ratings() -> None:
     page = Page.read(report_page([analysis], title="Matches"))
     assert re.search(r"PR [\d.]+ : [\d.]+ by fibsbot 9\.9, 2-ply, networks of paper", page.text)
     assert "Performance, analysed by arbitrary (fibsbot 9.9, 2-ply, networks of paper)" in page.text
+
+
+def test_skill_and_errors_with_the_cube_are_in_tables_of_their_own() -> None:
+    analysis = analysed(eventful())
+    page = Page.read(report_page([analysis], title="Matches"))
+    assert "Skill, as GNU Backgammon measures it" in page.text
+    for label in ("Winning chances lost", "Error rate (mEMG)", "Level", "Estimated FIBS rating", "Class by PR"):
+        assert label in page.text
+    for figures in analysis.figures:
+        assert figures.level
+        assert figures.level.value in page.text
+    made = any(it.count for figures in analysis.figures for it in astuple(figures.cube_errors, recurse=False))
+    assert made is ("Errors with the cube, and their loss" in page.text)
 
 
 def test_the_match_can_be_downloaded() -> None:

@@ -125,3 +125,22 @@ async def test_a_server_without_settings_lets_in_and_a_reading_task_does_not_spo
             reading = asyncio.create_task(anext(messages, None))
             await asyncio.sleep(0)
         assert await reading is None
+
+
+async def test_a_connection_that_is_closed_in_the_middle_ends_the_match_with_an_error() -> None:
+    settings = "2 carol 1 1 0 0 0 0 1 1 2396 0 1 0 1 3457.85 0 0 0 0 0 Australia/Melbourne"
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"login: ")
+        await reader.readline()
+        writer.write(f"1 carol 1041253132 localhost\r\n{settings}\r\n".encode())
+        await reader.readline()  # the first command of a client that plays
+        writer.close()
+
+    async with (
+        listening(talk) as port,
+        asyncio.timeout(SOON),
+        fibs_protocol.connect("127.0.0.1", "carol", PASSWORD, port=port) as fibs,
+    ):
+        with pytest.raises(ConnectionResetError, match="expected the end of the match"):
+            _ = [decision async for decision in fibs.play("bob", 3)]

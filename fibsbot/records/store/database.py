@@ -14,7 +14,7 @@ from urllib.parse import quote
 from sqlalchemy import URL, Connection, Engine, NullPool, QueuePool, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from fibsbot.files import private_database
+from fibsbot.files import at_home, private_database
 from fibsbot.text import one_line
 
 BUSY_TIMEOUT: Final = 5.0
@@ -36,7 +36,7 @@ class MissingPsycopgError(StoreError):
 def database_url(where: str | Path) -> URL:
     """Return the database's URL; a path means SQLite. Raises StoreError if it cannot be used."""
     if isinstance(where, Path) or "://" not in where:
-        path = Path(where).expanduser()
+        path = at_home(where)
         if not path.name:
             raise StoreError(f"expected a file or a URL for the store, got {str(where)!r}")
         return URL.create("sqlite", database=str(path))
@@ -47,7 +47,7 @@ def database_url(where: str | Path) -> URL:
         raise StoreError("expected a URL such as postgresql://host/name for the store, got something else") from None
     kind = url.drivername.partition("+")[0]
     if kind == "sqlite" and url.database and url.database != ":memory:":
-        return URL.create("sqlite", database=str(Path(url.database).expanduser()))
+        return URL.create("sqlite", database=str(at_home(url.database)))
     if kind in {"postgresql", "postgres"}:
         if importlib.util.find_spec("psycopg") is None:
             raise MissingPsycopgError("a store on PostgreSQL needs the extra: pip install 'fibsbot[postgresql]'")

@@ -92,8 +92,10 @@ function showBeside(practice) {
   const next = practice.next ? ` The next exercise comes ${practice.next}.` : "";
   const kind = practice.kind || practice.class ? " of this kind" : "";
   if (practice.progress) done.textContent = `The next exercise${kind} comes when a match is analysed.`;
-  else if (none) done.textContent = "There are no exercises: name your matches, as in fibsbot practice FILE.";
-  else done.textContent = `Nothing is due${kind}.${next}`;
+  else if (none) {
+    done.textContent = "There are no exercises: fibsbot practice FILE takes the errors of the log's owner, with --player NAME "
+      + "those of another player.";
+  } else done.textContent = `Nothing is due${kind}.${next}`;
   setOptions(kinds, [["", "all decisions"], ...Object.entries(practice.kinds)], practice.kind);
   const known = practice.classes.map(([name, number]) => [name, `${name} (${number})`]);
   const missing = practice.class && !practice.classes.some(([name]) => name === practice.class);
