@@ -14,6 +14,7 @@ from attrs import frozen
 
 from fibsbot.analysis.model import GRADE_THRESHOLDS, LUCK_THRESHOLD, MatchAnalysis, PlayerStatistics
 from fibsbot.analysis.selection import GRADED, DecisionSelection
+from fibsbot.analysis.skill import LEVEL_THRESHOLDS
 from fibsbot.drawing.html import Child, Html, join_html, script_json, tag
 from fibsbot.drawing.markup import clean
 from fibsbot.drawing.themes import stylesheet
@@ -347,6 +348,13 @@ def _notes(analysis: MatchAnalysis, *, luck: bool) -> Iterator[Child]:
         "The performance rating (PR) is 500 times the mean loss of the decisions that count: those with a choice, and "
         "cube decisions that are not obvious."
     )
+    levels = ", ".join(f"{level.value} from {1000 * least:g}" for level, least in LEVEL_THRESHOLDS.items())
+    yield (
+        "The error rate is 1000 times the mean loss of unforced plays and of close or actual cube decisions, as GNU "
+        f"Backgammon counts them. Its levels: {levels}."
+    )
+    if any(analysis.estimated_rating(seat) is not None for seat in Seat):
+        yield "The estimated FIBS rating is the one that such errors stand for; one match is too little for it."
     if luck:
         yield (
             "Luck is how much better a roll was than the average roll. "

@@ -237,6 +237,7 @@ def test_skill_and_errors_with_the_cube_are_in_tables_of_their_own() -> None:
     analysis = analysed(eventful())
     page = Page.read(report_page([analysis], title="Matches"))
     assert "Skill, as GNU Backgammon measures it" in page.text
+    assert "Beginner from 26, Awful! from 35." in page.text
     for label in ("Winning chances lost", "Error rate (mEMG)", "Level", "Estimated FIBS rating", "Class by PR"):
         assert label in page.text
     for figures in analysis.figures:
