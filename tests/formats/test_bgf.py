@@ -61,6 +61,7 @@ def playable(match: Transcript) -> Transcript:
     return evolve(match, games=tuple(games))
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 2**32),
     length=st.sampled_from((0, 1, 3)),

@@ -93,6 +93,7 @@ async def test_two_guests_play_a_match_and_one_comes_back_by_the_same_name() -> 
         assert (await wait_for(web, ann, "elsewhere"))["lobby"]["ended"]
 
 
+@pytest.mark.slow
 async def test_a_page_against_a_telnet_user() -> None:
     async with guests() as (server, pages), aiohttp.ClientSession() as web:
         await register(server.port, "bob")

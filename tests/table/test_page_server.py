@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final
 
 import aiohttp
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,6 +95,7 @@ async def states(session: aiohttp.ClientSession, address: str, known: str = "") 
             yield state
 
 
+@pytest.mark.slow
 async def test_a_whole_game_by_posts() -> None:
     ended: list[BotMatch] = []
     async with (

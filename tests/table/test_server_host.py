@@ -109,6 +109,7 @@ async def test_random_inputs_never_send_what_the_server_refuses(count: int) -> N
     assert (ann_sees.messages, ben_sees.messages) == ([], [])
 
 
+@pytest.mark.slow
 async def test_a_match_against_a_bot_is_in_the_log_and_is_replayed(tmp_path: Path) -> None:
     sees, log = Refusals(), tmp_path / "ann.jsonl"
     async with Server(seed=2, limits=CHEAP) as server:
