@@ -186,8 +186,8 @@ async def test_matches_of_two_bots_become_pages(tmp_path: Path, monkeypatch: pyt
     result = await asyncio.to_thread(report, "--store", path, "--player", "ford", "-o", target, "--evaluator", "racer")
     assert (0, "") == (result.exit_code, result.stderr)
     read = page(target)
-    assert 2 == read.text.count("Luck-adjusted result")
-    assert all(read.data(f"m{number}-data")["entries"] for number in (1, 2))
+    assert 4 == read.text.count("Luck-adjusted result"), "each of two matches, as each of both has stored it"
+    assert all(read.data(f"m{number}-data")["entries"] for number in (1, 2, 3, 4))
 
 
 @pytest.mark.slow

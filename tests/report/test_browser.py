@@ -262,7 +262,7 @@ async def test_links_open_a_turn_and_survive_a_reload(opened: Open, written: Wri
 async def test_several_matches_have_an_index(opened: Open, written: Write) -> None:
     async with opened(written(NAMES, ("carol", "dave"))) as page:
         await expect(page.locator("section.match:visible")).to_have_count(0)
-        await page.get_by_role("link", name="carol").click()
+        await page.get_by_role("link", name="carol \N{EN DASH} dave", exact=True).click()
         await expect(page.locator("section.match:visible")).to_have_count(1)
         await expect(page.locator("#m2-title")).to_be_visible()
         assert "m2g1t1" == await current(page)
