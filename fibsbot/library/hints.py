@@ -32,6 +32,8 @@ BOARD_HINTS: Final = {
     "pip_count": "the pips of both players are board.pips",
     "is_game_over": "whether the game is over is board.is_over, the match board.is_match_over",
     "result": "who has won is board.winner, the score board.score",
+    "outcome": "who has won is board.winner, the score board.score",
+    "piece_at": _CHECKERS,
     "points": _CHECKERS,
     "checkers": _CHECKERS,
     "bar": _CHECKERS,

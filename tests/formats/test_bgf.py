@@ -14,17 +14,17 @@ from typing import Any, Final
 import pytest
 from attrs import evolve
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fibsbot.cli import main
 from fibsbot.formats import Format, FormatError, detect_format
 from fibsbot.formats.bgf import iter_bgf
 from fibsbot.formats.bgf_fields import LARGEST_CONTENT
-from fibsbot.formats.conversion import WRITERS, read_file, reading_remarks
+from fibsbot.formats.conversion import WRITERS, _is_counted_once, read_file, reading_remarks
 from fibsbot.library.matches import read
 from fibsbot.match import CubeAction
-from fibsbot.rules.laws import FIBS
+from fibsbot.rules.laws import FIBS, Level
 from fibsbot.rules.state import Ending, Seat
 from fibsbot.transcript import Gap, Resign, Throw, Transcript, decisions, walk
 from tests.examples import examples
@@ -52,11 +52,21 @@ def changed(change: Callable[[dict[str, Any]], object], content: dict[str, Any] 
 
 
 def playable(match: Transcript) -> Transcript:
-    """Return a match without what the format cannot say: refused resignations, and rolls that were not played."""
+    """Return a match without what the format cannot say: refused resignations, and rolls that were not played.
+
+    A file has the points of a resignation, which do not say its level where the Jacoby rule counts a gammon once.
+    """
     games = []
     for game in match.games:
         kept = [it for it in game.entries if not (isinstance(it, Resign) and not it.accepted)]
         kept = [it for it in kept if not (isinstance(it, Throw) and it.play is None)]
+        if _is_counted_once(game):
+            end, result = kept.pop(), game.result
+            assert isinstance(end, Resign)
+            assert result is not None
+            kept.append(evolve(end, level=Level.SINGLE))
+            games.append(evolve(game, entries=tuple(kept), result=evolve(result, level=Level.SINGLE)))
+            continue
         games.append(evolve(game, entries=tuple(kept)))
     return evolve(match, games=tuple(games))
 
@@ -68,6 +78,7 @@ def playable(match: Transcript) -> Transcript:
     smile=st.booleans(),
     packed=st.sampled_from(sorted(PACKERS)),
 )
+@example(seed=1, length=0, smile=False, packed="gzip")  # ends by a backgammon that is resigned and counts once
 @examples(8)
 def test_what_was_played_comes_back(seed: int, length: int, packed: str, *, smile: bool) -> None:
     match = playable(simulate(seed, length, games=2, laws=FIBS if length else MONEY))

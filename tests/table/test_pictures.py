@@ -35,7 +35,8 @@ DIFFERENT: Final = """async (pictures) => {
 
 def test_the_pages_of_the_documentation_have_all_pictures() -> None:
     shown = {name for page in PAGES for name in re.findall(r"pictures/([a-z]+)\.png", page.read_text(encoding="utf-8"))}
-    assert shown == set(PICTURES) == {path.stem for path in FOLDER.glob("*.png")}
+    assert shown == {path.stem for path in FOLDER.glob("*.png")}
+    assert shown >= set(PICTURES)  # others are of other programs, such as Anki
 
 
 @pytest.mark.slow
