@@ -88,9 +88,9 @@ def after_crawford(away: int) -> float:
     known = _chances_after_crawford()
     if len(known) < away:
         with _EXTENDING:  # two threads would append the same chance twice, and all after it would be wrong
-            while len(known) < away:
+            while len(known) < away and known[-1]:
                 known.append(_doubled_at_once(known[-2], known[-4]))
-    return known[away - 1]
+    return known[away - 1] if away <= len(known) else 0.0  # too small for a float, after some thousand points
 
 
 @cache

@@ -55,14 +55,18 @@ class Fields:
             raise self._wrong(name, f"a number from {lowest} to {highest}")
         return value
 
-    def numbers(self, name: str, *, count: int, lowest: int, highest: int) -> tuple[int, ...]:
-        """Return a list of whole numbers; an empty one where it is missing."""
+    def numbers(self, name: str, *, count: int, lowest: int, highest: int, more: int = 0) -> tuple[int, ...]:
+        """Return a list of whole numbers, without the `more` that may follow; an empty one where it is missing."""
         if not self.has(name):
             return ()
         value = self.data[name]
-        if not isinstance(value, list) or len(value) != count or not all(_is_in(it, lowest, highest) for it in value):
+        if (
+            not isinstance(value, list)
+            or len(value) not in {count, count + more}
+            or not all(_is_in(it, lowest, highest) for it in value)
+        ):
             raise self._wrong(name, f"{count} numbers from {lowest} to {highest}")
-        return tuple(value)
+        return tuple(value[:count])
 
     def flag(self, name: str, *, otherwise: bool = False) -> bool:
         """Return a truth value."""

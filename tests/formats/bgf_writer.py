@@ -74,13 +74,17 @@ def _game(game: Game, *, analysed: bool) -> dict[str, Any]:
             answer = steps[place + 1].entry if place + 1 < len(steps) else None
             records += _double(step.entry.seat, answer, analysed=analysed)
     end = game.entries[-1] if game.entries else None
+    if isinstance(end, Resign):
+        records.append(_record(end.seat) | {"red": 9, "green": 7})
+    if result:
+        records.append(_record(result.winner) | {"red": 4, "green": 7})
     return {
         "scoreGreen": start.scores[0],
         "scoreRed": start.scores[1],
         "isCrawford": start.crawford,
         "wonPoints": result.points if result else 0,
         "wasResignation": isinstance(end, Resign),
-        "initial": {"points": points_of(start.position_for(Seat.A)), "cube": start.cube, "cubeOwner": 0},
+        "initial": {"points": [*points_of(start.position_for(Seat.A)), 0, 0], "cube": start.cube, "cubeOwner": 0},
         "moves": records,
     }
 

@@ -95,7 +95,7 @@ def test_what_was_played_comes_back(seed: int, length: int, packed: str, *, smil
 
 def test_green_has_seat_a_and_the_first_number_of_its_board_is_its_24_point() -> None:
     """The board as the sources have it, so that reader and writer cannot share an error."""
-    points = [0] * 26
+    points = [0] * 28
     points[0], points[5], points[7], points[11] = 2, -5, -3, 5
     points[12], points[16], points[18], points[23] = -5, 3, 5, -2
     assert points == SHORT_OBJECT["games"][0]["initial"]["points"]
@@ -151,7 +151,7 @@ def test_the_stored_analysis_stands_at_the_decisions() -> None:
 def test_figures_of_an_unlimited_match_are_equities() -> None:
     def as_money(match: dict[str, Any]) -> None:
         for move in match["games"][0]["moves"]:
-            if "hasDoubled" in move["equity"]["cubeDecision"]:
+            if "equity" not in move or "hasDoubled" in move["equity"]["cubeDecision"]:
                 continue
             cube = {"eqNoDouble": 0.75, "eqDoubleTake": 0.5, "eqDoublePass": 1.0, "stateOnMove": "NO_DOUBLE"}
             move["equity"] = {"hasEMG": False, "emg": -999, "matchEquity": -999, "cubeDecision": cube}

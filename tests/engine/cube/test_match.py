@@ -86,6 +86,12 @@ def test_the_free_drop() -> None:
     assert pytest.approx(expected, abs=1e-6) == four.cash_from
 
 
+def test_no_length_that_a_file_can_have_takes_long() -> None:
+    chances = [after_crawford(away) for away in (1, 100, 1000, 5000, 2**30)]
+    assert chances == sorted(chances, reverse=True)
+    assert not chances[-1]
+
+
 def test_the_leader_never_doubles_after_crawford() -> None:
     verdict = cube_verdict(state(1, 3), chances(0.9, 0.3))
     assert CubeAction.ROLL is verdict.action
