@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from fibs_protocol.connection import Connection, LoginRefusedError, connect
     from fibs_protocol.playing import CommandRefusedError, DecisionKind, OpenDecision
 
-__version__: Final = "0.1.0"
+__version__: Final = "1.0.0"
 
 __all__ = ["CommandRefusedError", "Connection", "DecisionKind", "LoginRefusedError", "OpenDecision", "connect"]
 

@@ -36,7 +36,7 @@ EXAMPLE: Final = Transcript(
 
 def on_the_page(text: str) -> bool:
     """Whether a text stands on the page as an example."""
-    lines = text.rstrip("\n").replace(f"fibsbot:{__version__}", "fibsbot:0.1.0")
+    lines = text.rstrip("\n").replace(f"fibsbot:{__version__}", "fibsbot:1.0.0")
     return textwrap.indent(lines, "    ") in PAGE
 
 
