@@ -18,7 +18,7 @@ from attrs import frozen
 from fibsbot.analysis.luck import mean_interval
 from fibsbot.archive.answers import AnswerSection, JudgedArchive
 from fibsbot.archive.figures import Pictures, middle_of
-from fibsbot.archive.performance import RareValue, left_out_undated
+from fibsbot.archive.performance import NO_DATE, RareValue, left_out_undated
 from fibsbot.drawing.plot import Series
 from fibsbot.engine.match_equity import equity_scale
 from fibsbot.text import plural
@@ -142,8 +142,13 @@ def _table(matches: Sequence[MatchLuck]) -> AnswerSection:
     return AnswerSection("Luck and results", ("than the opponent", *_COLUMNS), rows, note=note)
 
 
+_BY_MONTH: Final = "Results by month"
+
+
 def _by_month(matches: Sequence[MatchLuck], pictures: Pictures) -> AnswerSection:
     dated = [match for match in matches if match.month is not None]
+    if not dated:
+        return AnswerSection(_BY_MONTH, note=NO_DATE)
     months = {month: _row(list(found)) for month, found in groupby(dated, key=lambda match: match.month or "")}
     charted = [(middle_of(month), row) for month, row in months.items() if row[0] >= FEW]
     won = Series("won", [(x, 100 * row[2]) for x, row in charted])
@@ -155,9 +160,7 @@ def _by_month(matches: Sequence[MatchLuck], pictures: Pictures) -> AnswerSection
     chart = pictures.months("Matches won by month", [won, without_luck], "percent of the matches")
     left_out = len(matches) - len(dated)
     note = left_out_undated(left_out)
-    return AnswerSection(
-        "Results by month", ("month", *_COLUMNS), [(month, *row) for month, row in months.items()], chart, note
-    )
+    return AnswerSection(_BY_MONTH, ("month", *_COLUMNS), [(month, *row) for month, row in months.items()], chart, note)
 
 
 def _unlimited(matches: Sequence[MatchLuck]) -> AnswerSection:

@@ -201,6 +201,9 @@ def ratings_of_all(judged: JudgedArchive, grouping: Grouping) -> dict[Any, float
     return {key: rating for key, rating in rows if rating is not None}
 
 
+NO_DATE: Final = "None of the matches has a date."
+
+
 def left_out_undated(count: int) -> str:
     """Return a sentence about matches without a date; empty for none."""
     return f"{plural(count, 'match')} without a date {'is' if count == 1 else 'are'} left out." if count else ""

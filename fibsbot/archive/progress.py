@@ -13,6 +13,7 @@ from fibsbot.archive.performance import (
     CUBE_KINDS,
     KINDS,
     MONTHS,
+    NO_DATE,
     NOTHING,
     SCORE_NAMES,
     SCORES,
@@ -43,7 +44,6 @@ _CHANGE_COLUMNS: Final = (
 )
 _BY_MONTH: Final = "PR by month"
 _ALL: Final = "all decisions"
-_NO_DATE: Final = "None of the matches has a date."
 
 
 def progress(judged: JudgedArchive, name: str, boundary: dt.datetime | None = None) -> Iterator[AnswerSection]:
@@ -95,7 +95,7 @@ def _months(judged: JudgedArchive, name: str) -> AnswerSection:
         *judged.pictures.months("PR by month and kind of decision", [part for part in kinds if part.points]),
     )
     if not rows:
-        return AnswerSection(_BY_MONTH, note=_NO_DATE)
+        return AnswerSection(_BY_MONTH, note=NO_DATE)
     note = f"A lower PR is better. {MARGIN} {_undated(judged, name)}".rstrip()
     note += f"\n* from fewer than {RARE} decisions, and not in the charts."
     return AnswerSection(_BY_MONTH, _MONTH_COLUMNS, rows, charts, note)
@@ -133,7 +133,7 @@ def _earlier_and_later(judged: JudgedArchive, name: str, boundary: dt.datetime |
         )
     )
     if not times:
-        return AnswerSection(heading, note=_NO_DATE)
+        return AnswerSection(heading, note=NO_DATE)
     boundary = half_of(times) if boundary is None else boundary.astimezone(dt.UTC).replace(tzinfo=None)
     if boundary is None:
         return AnswerSection(heading, note="All matches began at the same time: there is nothing to compare.")
